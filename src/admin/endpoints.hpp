@@ -40,7 +40,7 @@ struct Provenance {
 /// An Origin is accepted if it is that of the Host.
 std::string_view why_foreign(const Provenance& from, const options::Admin& admin);
 
-/// What a head shows of a request.
+/// The parts of a request head that decide whether it is accepted.
 struct AdminRequest {
   std::string_view method;
   std::string_view path;           ///< without the query

@@ -27,7 +27,7 @@ std::string seconds(Duration duration) {
   return text + '.' + fraction;
 }
 
-/// The numbers in force, as `weir explain --json` names them.
+/// The numbers in force, with the names of `weir explain --json`.
 std::string numbers_text(const rules::Decision& decision, const rules::Policy& policy) {
   using rules::OverrideEffect;
   json::Object numbers;
@@ -118,12 +118,7 @@ struct LimitService::Question final : store::Completion {
 };
 
 admin::AdminEndpoint LimitService::endpoint() {
-  return {"/v1/limits", "GET, HEAD, DELETE",
-          [this](AdminCall call, const admin::Instruments&, admin::Reply reply) {
-            loop::post(with_.io, [this, call = std::move(call), reply = std::move(reply)] {
-              handle(call, reply);
-            });
-          }};
+  return {"/v1/limits", "GET, HEAD, DELETE", posted(with_.io, *this)};
 }
 
 void LimitService::handle(const AdminCall& call, admin::Reply reply) {

@@ -113,12 +113,7 @@ AdminAnswer OverrideService::Call::answer_to(const OverrideReport& report) const
 }
 
 admin::AdminEndpoint OverrideService::endpoint() {
-  return {"/v1/overrides", "GET, HEAD, PUT, DELETE",
-          [this](AdminCall call, const admin::Instruments&, Reply reply) {
-            loop::post(with_.io, [this, call = std::move(call), reply = std::move(reply)] {
-              handle(call, reply);
-            });
-          }};
+  return {"/v1/overrides", "GET, HEAD, PUT, DELETE", posted(with_.io, *this)};
 }
 
 void OverrideService::handle(const AdminCall& call, Reply reply) {

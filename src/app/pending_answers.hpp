@@ -13,6 +13,16 @@
 
 namespace weir::app {
 
+/// A handler that passes calls of the admin server to `service.handle()`, on the loop of `io`.
+template <class Service>
+admin::Handler posted(boost::asio::io_context& io, Service& service) {
+  return [&io, &service](admin::AdminCall call, const admin::Instruments&, admin::Reply reply) {
+    loop::post(io, [&service, call = std::move(call), reply = std::move(reply)] {
+      service.handle(call, reply);
+    });
+  };
+}
+
 class PendingAnswers {
  public:
   /// A call that is not answered yet. Derived types have what its answer needs.

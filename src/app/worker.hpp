@@ -113,7 +113,7 @@ struct GenerationPlan {
   std::vector<ListenerPlan> listeners;
 };
 
-/// What calls of the admin server use of the store that instances share.
+/// The store that instances share, for calls of the admin server.
 struct SharedAccess {
   store::Overrides& overrides;
   store::Store& decisions;  ///< the first link of the chain
@@ -141,7 +141,7 @@ class Worker {
   void apply(GenerationPlan plan, Applied applied);
   /// Calls `task` on the worker's thread, between two of its own tasks.
   void post(std::function<void()> task);
-  /// WithShared, on the worker's thread.
+  /// Calls `task` on the worker's thread with the shared store, or with nullptr if there is none.
   void with_shared(std::function<void(SharedAccess*)> task);
   /// Stops accepting, lets exchanges in progress finish, then calls `drained` on the worker's
   /// thread. The worker still applies the reports about its holds that other workers get.

@@ -315,8 +315,7 @@ void add_reset(CLI::App& limits, Action& chosen) {
   add_members(*command, *arguments, [](const auto& member) { return member.role == Role::owner; });
   command->get_option("--key")->required();
   command->footer(
-      "Ends the units that requests in progress hold, too. With Redis every instance uses it from\n"
-      "its next decision on. Overrides stay. Example:\n"
+      "With Redis every instance uses it from its next decision on. Overrides stay. Example:\n"
       "  weir limits reset --key abc --policy per_user");
   command->callback(
       [&chosen, arguments] { chosen = [arguments] { return reset_limit(*arguments); }; });

@@ -21,7 +21,7 @@ namespace weir::decision {
 
 class Decision {
  public:
-  /// Ready for the next request.
+  /// Prepares for the next request.
   void clear() { routes_.clear(); }
 
   /// Finds the routes that the request may be for. Returns the refusal, if the request is refused.
@@ -47,7 +47,7 @@ class Decision {
     limiter.conclude(evaluation_, result);
   }
 
-  /// Of a request that is decided. A denied one that waits() may still get another.
+  /// Valid once the request is decided. A denied one that waits() may still get another.
   const limiter::Verdict& verdict() const { return evaluation_.verdict; }
   /// True if the denied request waits for a slot: SlotWaitMachine.
   bool waits() const { return evaluation_.waits_for.has_value(); }

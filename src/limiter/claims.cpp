@@ -18,10 +18,11 @@ bool is_same(const Charge* a, const Charge* b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
-/// Returns the index of one of the `earlier` claims, of another route, that is for the same policy
-/// and key and makes this one superfluous: of equal terms it takes the stricter demand, and an
-/// exempt claim adds nothing to another. An exempt claim becomes this one. If the two do not charge
-/// the same responses, the cost is charged at once, which is the stricter way.
+/// Merges the claim with one of the `earlier` claims, of another route, that is for the same policy
+/// and key. Returns its index; empty: there is none. With equal terms the earlier claim takes the
+/// stricter demand. An exempt claim adds nothing to another, and is replaced by one that is not
+/// exempt. If the two do not charge the same responses, the cost is charged at once, which is the
+/// stricter way.
 std::optional<std::size_t> merge(const store::Claim& claim, const AppliedPolicy& applied,
                                  std::size_t earlier, Evaluation& evaluation) {
   for (std::size_t i = 0; i < earlier; ++i) {

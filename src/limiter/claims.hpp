@@ -1,8 +1,8 @@
 // From what a request shows to its claims on the store: which limits apply to it, for which keys,
 // with which numbers and costs.
 //
-// Belongs to one worker and one configuration. Allocates nothing in the steady state. What a call
-// keeps while it runs is begun anew by the next one.
+// Belongs to one worker and one configuration. Allocates nothing in the steady state. Each call
+// starts from an empty state.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ class ClaimMaker {
 
   /// For the decisions that the store does not make (store::Decider::local).
   LocalShares& local_shares() { return local_shares_; }
-  /// Of the request of the last call.
+  /// Returns the tokens of the request of the last make().
   identity::TokenReadings& tokens() { return tokens_; }
 
  private:

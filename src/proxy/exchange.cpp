@@ -45,7 +45,7 @@ log::AccessDecision decision_of(const DecisionRecord& decision) {
                                                         : log::AccessDecision::allowed;
 }
 
-/// Of a request with limits.
+/// True if a store made the decision. `decision`: about a request with limits.
 bool is_by_store(const DecisionRecord& decision) {
   if (decision.outcome == limiter::Outcome::token_invalid ||
       decision.outcome == limiter::Outcome::token_unverifiable)
