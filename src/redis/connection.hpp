@@ -94,8 +94,9 @@ class Connection final : public HiredisAdapter::Owner {
     virtual void on_ready() = 0;
     /// An attempt or the connection has failed; the machine's last_error() has the reason.
     virtual void on_failure() = 0;
-    /// Commands are about to be written, and those that are sent in this call are among them.
-    virtual void on_write() noexcept {}
+    /// Commands are about to be written, and those that are sent in this call are among them. True:
+    /// some wait, and this is called again when replies have been read, with `after_replies`.
+    virtual bool on_write(bool /*after_replies*/) noexcept { return false; }
 
    protected:
     ~Owner() = default;
@@ -145,8 +146,8 @@ class Connection final : public HiredisAdapter::Owner {
   };
 
   static void on_command_end(redisAsyncContext* context, void* reply, void* recipient) noexcept;
-  void on_write() noexcept override {
-    if (is_ready()) owner_.on_write();
+  bool on_write(bool after_replies) noexcept override {
+    return is_ready() && owner_.on_write(after_replies);
   }
   void on_context_end(std::string_view why) noexcept override;
   void on_stray_bytes() noexcept override;

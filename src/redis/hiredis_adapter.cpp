@@ -87,13 +87,16 @@ void HiredisAdapter::read() {
   redisAsyncHandleRead(&context_);
   if (watch.expired()) return;
   bounds_.on_read();
-  if (bounds_.is_exceeded()) redisAsyncFree(&context_);
+  if (bounds_.is_exceeded()) return redisAsyncFree(&context_);
+  if (!waits_for_replies_) return;
+  has_read_ = true;
+  post_write();
 }
 
 void HiredisAdapter::write() {
   const auto watch = presence_.watch();
   const bool was_posted = std::exchange(write_posted_, true);  // what the owner adds is written now
-  owner_.on_write();
+  waits_for_replies_ = owner_.on_write(std::exchange(has_read_, false));
   write_posted_ = was_posted;
   in_write_ = true;
   redisAsyncHandleWrite(&context_);

@@ -24,8 +24,9 @@ class HiredisAdapter final : private loop::Interleaved {
  public:
   class Owner {
    public:
-    /// Commands are about to be written: more of them may be added.
-    virtual void on_write() noexcept {}
+    /// Commands are about to be written: more of them may be added. True: some wait, and this is
+    /// called again when replies have been read, with `after_replies`.
+    virtual bool on_write(bool /*after_replies*/) noexcept { return false; }
     /// The context is being freed, after the callbacks of all its commands were called. The adapter
     /// may be destroyed in it.
     virtual void on_context_end(std::string_view why) noexcept = 0;
@@ -70,6 +71,8 @@ class HiredisAdapter final : private loop::Interleaved {
   bool waiting_to_read_ = false;
   bool waiting_to_write_ = false;
   bool write_posted_ = false;
+  bool waits_for_replies_ = false;  ///< the owner, to write more
+  bool has_read_ = false;           ///< since it waits
   // An exception must not pass through hiredis, which calls what adds these handlers.
   loop::HandlerMemory read_handler_;
   loop::HandlerMemory write_handler_;

@@ -30,7 +30,18 @@ void JoinedCalls::add(Question& question) noexcept {
   if (queue_.size() == queue_.capacity()) flush();
   if (by_slot_) question.slot = slot_of(question.acquisition->claims.front().identity);
   queue_.push_back(&question);
-  if (queue_.size() == 1) with_.connection.write_later();
+  may_gather_ = question.acquisition->may_gather;
+  const bool is_full_call = queue_.size() == most_joined_requests;
+  if (queue_.size() == 1 || is_full_call) with_.connection.write_later();
+}
+
+bool JoinedCalls::on_write(bool after_replies) noexcept {
+  const bool is_reply_to_come = with_.connection.traffic().unanswered > 0;
+  const bool is_full_call = queue_.size() >= most_joined_requests;
+  const bool gathers = may_gather_ && is_reply_to_come && !after_replies && !is_full_call;
+  if (gathers && !queue_.empty()) return true;
+  flush();
+  return false;
 }
 
 void JoinedCalls::on_connection_end() noexcept {

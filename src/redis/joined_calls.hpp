@@ -3,9 +3,10 @@
 //
 // A question waits until the connection is about to write, which is when a command that was sent at
 // once would have left: joining makes no question later, and one alone is sent as its own command.
-// Questions are joined if the same script decides them, and in a cluster if their keys are in one
-// slot. The reply of a call is passed to each of its questions, so a question does not depend on
-// how it was sent. A question that times out before it is written is not sent.
+// While the server is busy (store::Acquisition::may_gather), questions that do not fill a call wait
+// until replies arrive. Questions are joined if the same script decides them, and in a cluster if
+// their keys are in one slot. The reply of a call is passed to each of its questions, so a question
+// does not depend on how it was sent. A question that times out before it is written is not sent.
 //
 // In the steady state nothing is allocated, and without memory the questions are sent one by one.
 // Used on the loop only.
@@ -43,6 +44,9 @@ class JoinedCalls {
 
   /// Queues a question whose command is by SHA, while the connection is ready. It has its deadline.
   void add(Question& question) noexcept;
+  /// The connection is about to write: sends the questions that are queued, or returns true if they
+  /// wait for replies. See HiredisAdapter::Owner::on_write().
+  bool on_write(bool after_replies) noexcept;
   /// Sends the questions that are queued. Called before any other command whose order matters.
   void flush() noexcept;
   /// The connection has ended: questions that are queued are lost.
@@ -78,6 +82,7 @@ class JoinedCalls {
 
   Dependencies with_;
   bool by_slot_;
+  bool may_gather_ = false;  ///< the questions that are queued
   boost::container::static_vector<Question*, 2 * most_joined_requests> queue_;
   store::Reused<Call> calls_;
   std::size_t joined_ = 0;  ///< questions in calls, without the first of each

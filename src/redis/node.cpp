@@ -101,7 +101,7 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
  private:
   void on_ready() override;
   void on_failure() override;
-  void on_write() noexcept override { joined_.flush(); }
+  bool on_write(bool after_replies) noexcept override { return joined_.on_write(after_replies); }
   void on_reply(Question& question, const redisReply& reply) noexcept override;
   void read_arrived() noexcept override { connection_.read_arrived(); }
   void send(Question& question, Duration waited /* of the timeout */);

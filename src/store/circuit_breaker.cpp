@@ -38,6 +38,7 @@ std::optional<Result> CircuitBreaker::ask(Acquisition& acquisition, Completion& 
                                           Instant now) noexcept {
   Question* question = nullptr;
   const NodeControl::Sent sent = sent_at(now);
+  acquisition.may_gather = control_.is_crowded(sent.in_flight);
   std::optional<Result> result;
   try {
     question = &asked_.take(*this);

@@ -21,7 +21,7 @@ class CircuitBreaker final : public GuardedStore {
     publish();
   }
 
-  /// Writes Acquisition::asked_at if it sends the request.
+  /// Writes Acquisition::asked_at and may_gather if it sends the request.
   std::optional<Result> acquire(Acquisition& acquisition, Completion& completion,
                                 Instant now) override;
   std::optional<Result> peek(Acquisition& acquisition, Completion& completion,

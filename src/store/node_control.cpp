@@ -94,7 +94,7 @@ void NodeControl::open(Instant now) {
 /// of a question otherwise. A limit that is not used stays: the latency does not show whether Redis
 /// could answer more.
 void NodeControl::grow(const Sent& sent, Duration latency) {
-  if (2.0 * static_cast<double>(sent.in_flight) < limit_) return;
+  if (!is_crowded(sent.in_flight)) return;
   const Duration small = least_latency_ + (wanted_latency() - least_latency_) / 4;
   limit_ = std::min(limit_ + (latency <= small ? 1.0 : 0.5 / limit_), double{greatest_limit});
 }

@@ -73,6 +73,12 @@ class NodeControl {
   /// A question was not answered in time. `in_flight`: as for permission().
   void on_timeout(const Sent& sent, Instant now, std::size_t in_flight);
 
+  /// Whether the questions in flight use at least half of the limit. Then a question does not wait
+  /// longer if it is sent with the next ones, and the server has less work: otherwise each reply
+  /// makes room for a small call (as in "Window and Acknowledgement Strategy in TCP", RFC 813).
+  bool is_crowded(std::size_t in_flight) const {
+    return state_ == State::closed && 2.0 * static_cast<double>(in_flight) >= limit_;
+  }
   State state() const { return state_; }
   /// Whether it is open because nothing arrives.
   bool is_silent() const { return is_silent_; }

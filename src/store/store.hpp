@@ -74,6 +74,9 @@ struct Acquisition {
   Instant arrived_at{};  ///< the decision is due the store's timeout later, queueing included
   /// When the request was sent to the remote store; empty: it was not. Written by the chain.
   std::optional<Instant> asked_at{};
+  /// The remote store is busy: the request may wait there for the next reply, so that more requests
+  /// share a call. Written by the chain.
+  bool may_gather = false;
   /// Further requests with the same claims for which the remote store decides too: if it denies
   /// this one, each claim with count_rejected is charged for all, and the decisions are those of
   /// the last. If it admits this one, they have no result. Written by the chain.

@@ -81,6 +81,65 @@ TEST_CASE("questions of one pass go in one call, up to its bounds, and one alone
   store.every_answer_is(store::Error::none);
 }
 
+TEST_CASE("questions that may gather wait for the next replies, until they fill a call") {
+  RedisProcess redis;
+  JoiningStore store(redis);
+  store.prepare();
+  struct Row {
+    std::size_t in_flight;
+    std::size_t questions;  ///< in passes of the loop of their own
+    bool may_gather;
+    std::size_t sent;  ///< calls, before any reply
+  };
+  for (const Row row : {Row{1, 5, true, 1}, Row{1, 5, false, 6}, Row{0, 5, true, 1},
+                        Row{1, 31, true, 1}, Row{1, 32, true, 2}, Row{1, 40, true, 2}}) {
+    CAPTURE(row.in_flight, row.questions, row.may_gather);
+    redis.pause();
+    const auto before = store.counters.calls.value();
+    const auto ask_one = [&](std::size_t who, bool may_gather) {
+      Asked& asked = store.requests.emplace_back(store.gcra, who, 1);
+      asked.answers = &store.answers;
+      ++store.asks;
+      asked.acquisition.may_gather = may_gather;
+      store.send(asked);
+      store.run_ready();
+    };
+    for (std::size_t i = 0; i < row.in_flight; ++i)
+      ask_one(100 + i, false);
+    for (std::size_t i = 0; i < row.questions; ++i)
+      ask_one(1 + i, row.may_gather);
+    CHECK(store.counters.calls.value() - before == row.sent);
+    CHECK(store.store->unanswered() == row.in_flight + row.questions);
+    redis.resume();
+    REQUIRE(store.run_until_completed());
+    CHECK(store.store->unanswered() == 0);
+  }
+  store.every_answer_is(store::Error::none);
+}
+
+TEST_CASE("questions that gather are lost with their connection, and end in time without a reply") {
+  RedisProcess redis;
+  auto options = StoreFixture::options_for(redis);
+  options.timeout = 100ms;
+  JoiningStore store(options);
+  REQUIRE(store.start());
+  REQUIRE(store.run_until_decided());
+  store.requests.clear();
+  redis.pause();
+  const bool is_killed = GENERATE(false, true);
+  store.ask(1);
+  store.run_ready();
+  Asked& asked = store.requests.emplace_back(store.gcra, 2, 1);
+  asked.answers = &store.answers;
+  ++store.asks;
+  asked.acquisition.may_gather = true;
+  store.send(asked);
+  if (is_killed) redis.stop();
+  REQUIRE(store.run_until_completed());
+  store.every_answer_is(is_killed ? store::Error::connection_lost : store::Error::timeout);
+  if (!is_killed) redis.resume();
+}
+
 TEST_CASE("questions of two scripts go in two calls, and each gets its own decision") {
   RedisProcess redis;
   JoiningStore store(redis);

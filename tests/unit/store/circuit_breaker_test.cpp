@@ -132,8 +132,11 @@ TEST_CASE("As many questions are in flight as are answered in time, also those t
     request.come(fixture.link, after);
     return request;
   };
-  for (int i = 0; i < 10; ++i)
-    CHECK(come(0ms).waits());
+  for (int i = 0; i < 10; ++i) {
+    const Request& request = come(0ms);
+    CHECK(request.waits());
+    CHECK_FALSE(request.acquisition.may_gather);
+  }
   ++fixture.remote.replied;
   fixture.remote.answer_all(epoch + 20ms, Error::timeout);
   fixture.link.probe(epoch + 20ms);
@@ -149,7 +152,11 @@ TEST_CASE("As many questions are in flight as are answered in time, also those t
   CHECK(fixture.counters.limited.value() == 1);
   CHECK(fixture.remote.questions == 10);
   fixture.remote.reply_late();
-  CHECK(come(22ms).waits());
+  for (const bool is_crowded : {false, false, true}) {  // from half of the limit on
+    const Request& next = come(22ms);
+    CHECK(next.waits());
+    CHECK(next.acquisition.may_gather == is_crowded);
+  }
 }
 
 TEST_CASE("A silence that is noticed before any question has timed out is a timeout") {

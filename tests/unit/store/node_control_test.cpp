@@ -282,6 +282,16 @@ TEST_CASE("A limit that is used grows by half in a round trip while answers are 
   CHECK(control.control.limit() == 26);  // it was not used
 }
 
+TEST_CASE("A node is crowded while half of the limit is in flight, and the control is closed") {
+  Control control = limited_to(10);
+  CHECK_FALSE(control.control.is_crowded(0));
+  CHECK_FALSE(control.control.is_crowded(4));
+  CHECK(control.control.is_crowded(5));
+  CHECK(control.control.is_crowded(10));
+  control.control.on_no_connection(epoch + 2s);
+  CHECK_FALSE(control.control.is_crowded(10));  // the question that tests it leaves at once
+}
+
 TEST_CASE("Latencies before the end of a silence do not show the load") {
   Control control;
   for (int i = 0; i < 100; ++i)

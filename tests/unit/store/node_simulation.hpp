@@ -40,8 +40,9 @@ class NodeSimulation {
     std::vector<Duration> service;   ///< of one question each, again and again
     double requests_per_second = 0;  ///< at all workers, at random instants
     Duration network{0};             ///< of a round trip
-    Duration pass{0};  ///< of a worker: its questions of a pass are one call. 0: each is a call
-    Duration call{0};  ///< the server's work for a call, in addition to that for its questions
+    Duration pass{0};    ///< of a worker: its questions of a pass are one call. 0: each is a call
+    bool gather = true;  ///< while the server is crowded, until the next replies
+    Duration call{0};    ///< the server's work for a call, in addition to that for its questions
     /// The server stands still during these times: from, and how long.
     std::vector<std::pair<Duration, Duration>> stalls{};
     Duration length = std::chrono::seconds(5);
@@ -59,6 +60,7 @@ class NodeSimulation {
         controls_(static_cast<std::size_t>(options_.workers),
                   NodeControl({options_.timeout, 5, options_.retry_after})),
         in_flight_(controls_.size()),
+        is_crowded_(controls_.size()),
         waiting_(controls_.size()) {}
 
   void run() {
@@ -126,15 +128,25 @@ class NodeSimulation {
     most_in_flight_ = std::max(most_in_flight_, static_cast<int>(sent.in_flight));
     waiting_[worker].push_back(sent);
     if (options_.pass == Duration{0}) return send_calls(worker);
-    if (waiting_[worker].size() == 1)
-      at(now_ + options_.pass, [this, worker] { send_calls(worker); });
+    is_crowded_[worker] = options_.gather && controls_[worker].is_crowded(sent.in_flight);
+    const std::size_t waiting = waiting_[worker].size();
+    if (waiting == 1 || waiting == most_in_call)
+      at(now_ + options_.pass, [this, worker] { end_pass(worker); });
   }
 
-  /// Sends the questions that wait, up to 32 in a call; the answers of a call arrive together.
+  void end_pass(std::size_t worker) {
+    const std::size_t waiting = waiting_[worker].size();
+    const bool is_reply_to_come = in_flight_[worker] > waiting;
+    if (is_crowded_[worker] && is_reply_to_come && waiting < most_in_call) return;
+    send_calls(worker);
+  }
+
+  /// Sends the questions that wait, up to most_in_call in a call; the answers of a call arrive
+  /// together.
   void send_calls(std::size_t worker) {
     const auto questions = std::exchange(waiting_[worker], {});
     for (std::span rest(questions); !rest.empty();) {
-      const auto call = rest.first(std::min<std::size_t>(rest.size(), 32));
+      const auto call = rest.first(std::min(rest.size(), most_in_call));
       rest = rest.subspan(call.size());
       send_call(worker, call);
     }
@@ -156,6 +168,8 @@ class NodeSimulation {
       }
       at(done, [this, worker, sent, in_time] {
         --in_flight_[worker];
+        if (is_crowded_[worker] && !waiting_[worker].empty())
+          at(now_ + options_.pass, [this, worker] { send_calls(worker); });
         controls_[worker].on_replies(now_);
         if (!in_time) return;
         ++sample(sent.at).asked;
@@ -179,11 +193,13 @@ class NodeSimulation {
     return free_at_ += work;
   }
 
+  static constexpr std::size_t most_in_call = 32;
   static constexpr Duration sample_length = std::chrono::milliseconds(100);
 
   Options options_;
   std::vector<NodeControl> controls_;
   std::vector<std::size_t> in_flight_;
+  std::vector<bool> is_crowded_;
   std::vector<std::vector<NodeControl::Sent>> waiting_;  ///< for the end of a pass
   std::multimap<Instant, Event> events_;
   Instant now_{};

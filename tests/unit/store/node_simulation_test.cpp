@@ -124,6 +124,45 @@ TEST_CASE("With a tenth of a processor the calls grow, and few of the answers ar
   CHECK(total.too_late <= 0.01 * total.requests());
 }
 
+TEST_CASE("If few requests arrive in a pass of the loop, the calls grow because questions gather") {
+  Options options{.workers = 2, .service = {4us}, .call = 25us};
+  for (Duration at = 1ms; at < 5s; at += 10ms)
+    options.stalls.emplace_back(at, 9ms);
+  const double capacity_alone = 100 / 0.029;
+  const auto [pass, load, most_without, least] = GENERATE(table<Duration, double, double, double>({
+      {20us, 20, 1.5, 2.5},
+      {20us, 40, 1.7, 3.3},
+      {50us, 20, 2.2, 2.9},
+  }));
+  CAPTURE(to_us(pass), load);
+  options.pass = pass;
+  options.requests_per_second = load * capacity_alone;
+  const auto decided = [&](bool gather) {
+    options.gather = gather;
+    NodeSimulation run(options);
+    run.run();
+    CHECK(run.total(5).too_late == 0);
+    return run.total(5).asked / (capacity_alone * 4.5);
+  };
+  CHECK(decided(false) <= most_without);
+  CHECK(decided(true) >= least);
+}
+
+TEST_CASE("With little load no question gathers") {
+  Options options{.workers = 2,
+                  .service = {4us},
+                  .requests_per_second = 5'000,
+                  .network = 100us,
+                  .pass = 20us,
+                  .call = 25us};
+  NodeSimulation with(options);
+  with.run();
+  options.gather = false;
+  NodeSimulation without(options);
+  without.run();
+  CHECK(with.use() == without.use());
+}
+
 TEST_CASE("A server that is far away is used as one nearby") {
   NodeSimulation run(Options{.service = {50us}, .requests_per_second = 10'000, .network = 20ms});
   run.run();
