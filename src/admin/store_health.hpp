@@ -30,7 +30,7 @@ struct InstancesStatus {
   std::uint64_t running = 1;    ///< with this one
   std::int64_t replicas = 1;    ///< smoothed: for replicas: auto
   std::uint64_t differing = 0;  ///< of them, that count in another way than this one
-  std::string problem{};        ///< which settings differ; empty: none
+  std::string problem{};        ///< that they do, for /readyz and the log; empty: all count alike
 };
 
 /// Requests that were answered 503, because Redis did not decide and a policy has on_failure: deny.

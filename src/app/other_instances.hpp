@@ -12,7 +12,7 @@
 
 namespace weir::app {
 
-/// Announces this process if it is due, and logs what the other instances differ in.
+/// Announces this process if it is due, and logs whether the other instances have the same limits.
 void announce(redis::Topology& redis, InstanceWatch& instances, Instant now);
 
 /// Divides the quotas among so many instances. `logs`: with a line about those that are too small.

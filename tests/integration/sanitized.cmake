@@ -4,15 +4,15 @@
 # AddressSanitizer and UndefinedBehaviorSanitizer: memory that outlives a wait or changes its owner.
 set(address_modules
     # Buffers and views of a connection across reads, pipelines, uploads beside the answer, and aborts.
-    abuse_floods abuse_pipelines abuse_slow bodies connections errors messages musts_upgrades retries reuse robustness
+    abuse_churn abuse_floods abuse_pipelines abuse_slow bodies connections errors messages musts_upgrades retries reuse robustness
     timeouts tunnel
     # Bodies scanned as they pass, and grants that outlive their exchange.
     concurrency decide_holds holds metering queue
     # Generations, lists, keys and listeners that are replaced while they are in use.
     address_lists jwks_url plan_files reload reload_limits reload_listeners reload_load reload_redis reload_tls
-    reload_upstreams
+    reload_upstreams reload_watch
     # Commands in flight when their connection, their request or the process ends.
-    leases lifecycle overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
+    leases lifecycle limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
     # Objects of OpenSSL, and of pools of upstream connections.
     abuse_handshakes health_checks tls tls_upstream upstreams
     # Text built from fields of a request, and parsers of what peers send first.
@@ -26,8 +26,8 @@ set(thread_modules
     concurrency decide_holds queue
     # Configurations, lists, keys and certificates that the main thread publishes to the workers.
     address_lists jwks_url leases lifecycle plan_files reload reload_limits reload_listeners reload_load reload_redis
-    reload_tls reload_upstreams
+    reload_tls reload_upstreams reload_watch
     # What workers report of Redis, and calls that the admin server passes to a worker.
-    overrides redis_failures redis_health redis_sharing
+    cluster limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel
     # Handshakes, whose costly steps have a thread of their own.
     tls)
