@@ -31,10 +31,19 @@ bool is_forwarding_field(const FieldView& field) {
          iequals(field.name, "x-forwarded-host");
 }
 
-/// Weir's RateLimit fields replace the upstream's fields of the same name, so that a client never
-/// receives two different limits.
-bool is_replaced(const FieldView& field, std::string_view limit_fields) {
+constexpr std::string_view request_id_name = "X-Request-Id";
+
+/// Whether X-Request-Id is written: there is an id, and the route sets no other value.
+bool writes_id(std::string_view id, const FieldEdits* edits) {
+  return !id.empty() && (edits == nullptr || !edits->writes(request_id_name));
+}
+
+/// Weir's RateLimit fields and X-Request-Id replace the upstream's fields of the same name, so that
+/// a client never receives two different limits.
+bool is_replaced(const FieldView& field, const ClientHop& client) {
   if (field.id != FieldId::unknown) return false;
+  if (!client.request_id.empty() && iequals(field.name, request_id_name)) return true;
+  const std::string_view limit_fields = client.limit_fields;
   for (std::size_t at = 0; at < limit_fields.size(); at = limit_fields.find('\n', at) + 1) {
     const auto line = limit_fields.substr(at);
     if (iequals(field.name, line.substr(0, line.find(':')))) return true;
@@ -111,6 +120,11 @@ void append_hop_fields(Appender& out, const ReceivedRequest& request, std::strin
 
 }  // namespace
 
+void append_added_fields(Appender& out, const ClientHop& client, const FieldEdits* edits) {
+  out.add(client.limit_fields);
+  if (writes_id(client.request_id, edits)) append_line(out, request_id_name, client.request_id);
+}
+
 void append_request_head(std::string& text, const ReceivedRequest& request,
                          const ForwardedHop& hop) {
   Appender out(text);
@@ -119,10 +133,12 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
   out.add(view.method).add(" ").add(target).add(" HTTP/1.1\r\n");
   if (view.find(FieldId::host) == nullptr && (hop.edits == nullptr || !hop.edits->writes("host")))
     append_line(out, "Host", host_for(view, hop.authority));
+  const bool has_id = writes_id(request.id, hop.edits);
   for (const auto& field : view.fields) {
     if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
       continue;
     if (is_taken_out(field, hop.edits)) continue;
+    if (has_id && field.id == FieldId::unknown && iequals(field.name, request_id_name)) continue;
     if (hop.wants_identity_coding && field.id == FieldId::accept_encoding) continue;
     if (field.id == FieldId::max_forwards && append_max_forwards(out, view)) continue;
     append_line(out, field.name, field.value);
@@ -131,6 +147,7 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
   if (hop.edits != nullptr) out.add(hop.edits->lines());
   out.add(view.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(hop.via).add("\r\n");
   append_forwarding_fields(out, request);
+  if (has_id) append_line(out, request_id_name, request.id);
   append_hop_fields(out, request, hop.trailer);
   out.add("\r\n");
 }
@@ -149,13 +166,13 @@ void append_response_head(std::string& text, const ResponseHead& head, const Cli
   for (const auto& field : head.fields) {
     if (stays_here(field, head.connection)) continue;
     if (field.id == FieldId::content_length && bodiless_status) continue;
-    if (is_replaced(field, client.limit_fields) || is_taken_out(field, head.edits)) continue;
+    if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
     has_date |= field.id == FieldId::date;
     append_line(out, field.name, field.value);
   }
   if (!has_date) append_line(out, "Date", date);
   if (head.edits != nullptr) out.add(head.edits->lines());
-  out.add(client.limit_fields);
+  append_added_fields(out, client, head.edits);
   const bool chunk = is_chunked_for(client, head.body.kind);
   if (chunk && !head.trailer.empty()) append_line(out, "Trailer", head.trailer);
   if (chunk) append_line(out, "Transfer-Encoding", "chunked");
@@ -173,17 +190,17 @@ void append_interim_head(std::string& text, const ResponseHead& head) {
   out.add("\r\n");
 }
 
-void append_switching_head(std::string& text, const ResponseHead& head,
-                           std::string_view limit_fields) {
+void append_switching_head(std::string& text, const ResponseHead& head, const ClientHop& client) {
   Appender out(text);
   out.add("HTTP/1.1 101 ").add(head.line.reason).add("\r\n");
   for (const auto& field : head.fields) {
     const bool stays = is_hop_by_hop(field, head.connection) && field.id != FieldId::upgrade;
-    if (is_replaced(field, limit_fields) || is_taken_out(field, head.edits)) continue;
+    if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
     if (!stays && field.id != FieldId::content_length) append_line(out, field.name, field.value);
   }
   if (head.edits != nullptr) out.add(head.edits->lines());
-  out.add(limit_fields).add("Connection: upgrade\r\n\r\n");
+  append_added_fields(out, client, head.edits);
+  out.add("Connection: upgrade\r\n\r\n");
 }
 
 void append_connection(Appender& out, const ClientHop& client) {

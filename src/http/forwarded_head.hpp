@@ -31,9 +31,9 @@ struct ForwardedHop {
 };
 
 /// Appends the request line and the end-to-end fields in their order, then Via and X-Forwarded-For,
-/// -Proto and -Host. Fields that hop.guard removes are left out. The X-Forwarded-For of a trusted
-/// peer is kept and the peer's address appended. The fields of hop.edits follow those of the
-/// client. Max-Forwards of OPTIONS is decremented. With
+/// -Proto and -Host, and X-Request-Id if request.id is not empty. Fields that hop.guard removes are
+/// left out. The X-Forwarded-For of a trusted peer is kept and the peer's address appended. The
+/// fields of hop.edits follow those of the client. Max-Forwards of OPTIONS is decremented. With
 /// hop.wants_identity_coding, Accept-Encoding is identity (RFC 9110 section 12.5.3). "TE: trailers"
 /// is sent if the client named TE in Connection.
 void append_request_head(std::string& text, const ReceivedRequest& request,
@@ -53,6 +53,7 @@ struct ClientHop {
   std::uint8_t version_minor = 1;   ///< of HTTP/1
   bool keep_alive = false;          ///< the connection is kept after this response
   std::string_view limit_fields{};  ///< field lines
+  std::string_view request_id{};    ///< the value of X-Request-Id; empty: no such field
 };
 
 /// True if the body is sent to the client in chunks.
@@ -68,8 +69,10 @@ void append_response_head(std::string& text, const ResponseHead& head, const Cli
 void append_interim_head(std::string& text, const ResponseHead& head);
 
 /// Appends a 101 response, after which the connection uses the protocol in its Upgrade field.
-void append_switching_head(std::string& text, const ResponseHead& head,
-                           std::string_view limit_fields);
+void append_switching_head(std::string& text, const ResponseHead& head, const ClientHop& client);
+
+/// Appends the RateLimit fields, and X-Request-Id unless `edits` write it.
+void append_added_fields(Appender& out, const ClientHop& client, const FieldEdits* edits);
 
 /// Appends the lines that end a head: Connection, unless it is the default of the version, and the
 /// empty line.

@@ -28,6 +28,7 @@ void ReceivedRequest::clear() {
   upgrade.clear();
   scheme = "http";
   keep_alive = false;
+  id = {};
 }
 
 }  // namespace weir::http

@@ -29,6 +29,7 @@ struct ReceivedRequest {
   bool peer_is_trusted = false;
   IpAddress client;         ///< the peer until the head has been inspected
   bool keep_alive = false;  ///< requested by the client; false until the head has been inspected
+  std::string_view id;      ///< of the request: a trusted peer's X-Request-Id, or one made here
 
   /// True also if that is unknown.
   bool has_body() const {

@@ -203,6 +203,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .hash(R"(,"identity":)", record.identity)
       .text(R"(,"identity_kind":)", record.identity_kind)
       .text(R"(,"request_id":)", record.request_id)
+      .word(R"(,"trace_id":)", record.trace_id)
       .text(R"(,"user_agent":)", record.user_agent)
       .word(R"(,"protocol":)", record.protocol)
       .end();

@@ -77,6 +77,7 @@ struct AccessRecord {
   std::optional<Hash128> identity{};
   std::string_view identity_kind{};  ///< its name in the configuration
   std::string_view request_id{};
+  std::string_view trace_id{};
   std::string_view user_agent{};
   std::string_view protocol{};  ///< "HTTP/1.1"
 };

@@ -2,6 +2,7 @@
 
 #include "decision/refusals.hpp"
 #include "http/forwarding.hpp"
+#include "http/trace_context.hpp"
 #include "proxy/own_answers.hpp"
 
 namespace weir::proxy {
@@ -77,6 +78,13 @@ void add_settlement(const DecisionRecord& decision, log::AccessRecord& to) {
   to.settled_by = decision.settled_by;
 }
 
+/// The id that a trusted peer gives a request; empty: it gives none.
+std::string_view given_id(const http::ReceivedRequest& request) {
+  if (!request.peer_is_trusted) return {};
+  const auto* const field = request.view.find("x-request-id");
+  return field != nullptr && http::is_request_id(field->value) ? field->value : std::string_view();
+}
+
 std::string_view value_of(const http::FieldView* field) {
   return field == nullptr ? std::string_view{} : field->value;
 }
@@ -93,6 +101,8 @@ void Exchange::begin(const ClientSide& client) {
   hold_.clear();
   forwarded_ = {};
   started_at_ = context_.pass_clock.now();
+  own_id_ = http::uuid_v7(started_at_, context_.random.next(), context_.random.next());
+  request_.id = {own_id_.data(), own_id_.size()};
   response_status_.reset();
   client_is_gone_ = false;
   cut_by_ = log::AbortedBy::none;
@@ -105,6 +115,7 @@ void Exchange::release() {
 }
 
 loop::Task<> Exchange::serve() {
+  if (const auto id = given_id(request_); !id.empty()) request_.id = id;
   if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_))
     co_return co_await refuse(*refusal);
   take_route();
@@ -360,7 +371,8 @@ log::AccessRecord Exchange::record(Duration took) const {
                            .bytes_out = client_.responder->bytes_sent(),
                            .duration = took,
                            .client = request_.client,
-                           .request_id = value_of(request.find("x-request-id")),
+                           .request_id = request_.id,
+                           .trace_id = http::trace_id_of(request_.view),
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
                            .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
   if (route != nullptr) record.route = route->name;

@@ -12,6 +12,7 @@
 #include "decision/decision.hpp"
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
+#include "http/request_id.hpp"
 #include "log/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
@@ -74,6 +75,7 @@ class Exchange {
   ClientSide client_;
   Pin generation_;  ///< the configuration at the start of the request, kept until its end
   http::ReceivedRequest request_;
+  http::UuidText own_id_{};  ///< see ReceivedRequest::id
   decision::Decision decision_;
   StoreAnswer store_answer_;
   RequestHold hold_{context_, decision_.evaluation()};

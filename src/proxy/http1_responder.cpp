@@ -21,7 +21,8 @@ void append_own_answer(std::string& text, const OwnAnswer& answer, const http::C
     out.add("Content-Type: ").add(answer.content_type);
     out.add("\r\nContent-Length: ").number(answer.body.size()).add("\r\n");
   }
-  out.add(client.limit_fields).add(answer.fields);
+  http::append_added_fields(out, client, answer.edits);
+  out.add(answer.fields);
   if (answer.edits != nullptr)
     answer.edits->append_to_answer(out, answer.fields, answer.status >= 400);
   http::append_connection(out, client);
@@ -44,7 +45,8 @@ void Http1Responder::begin_request(const http::ReceivedRequest& request,
 http::ClientHop Http1Responder::hop(std::string_view limit_fields) const {
   return {.version_minor = request_->view.version_minor,
           .keep_alive = keep_alive_,
-          .limit_fields = limit_fields};
+          .limit_fields = limit_fields,
+          .request_id = request_->id};
 }
 
 /// True for a HEAD request, even if it is not valid: its sender reads no content after the head
@@ -148,7 +150,7 @@ loop::Task<error_code> Http1Responder::switch_protocols(const ForwardedAnswer& a
   keep_alive_ = false;
   has_begun_ = true;
   status_ = answer.head.line.status;
-  http::append_switching_head(scratch(), answer.head, answer.limit_fields);
+  http::append_switching_head(scratch(), answer.head, hop(answer.limit_fields));
   return send_scratch();
 }
 

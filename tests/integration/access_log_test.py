@@ -88,7 +88,7 @@ class Lines(LogCase):
         expected = {"method": "POST", "path": "/limited", "route": "limited", "status": 200,
                     "bytes_in": 1000, "upstream": "main", "decision": "allowed", "policy": "p",
                     "cost": 1, "remaining": 1, "delay_us": 0, "store": "memory",
-                    "client": "127.0.0.1", "request_id": "r-1", "user_agent": 'test/1 "quoted"',
+                    "client": "127.0.0.1", "trace_id": None, "user_agent": 'test/1 "quoted"',
                     "protocol": "HTTP/1.1"}
         self.assertEqual({name: line[name] for name in expected}, expected)
         self.assertGreater(line["bytes_out"], 1000)

@@ -84,6 +84,38 @@ TEST_CASE("H1 H3: fields of this hop stay here, all others go on in their order"
         "http\r\nX-Forwarded-Host: api.example:81\r\n\r\n");
 }
 
+TEST_CASE("the id of a request goes to both sides, and replaces what they sent") {
+  Forwarded request("GET / HTTP/1.1\r\nHost: a\r\nx-request-id: theirs\r\nX-B: 1\r\n\r\n");
+  request.request.id = "id-1";
+  CHECK(request.to_upstream() ==
+        "GET / HTTP/1.1\r\nHost: a\r\nX-B: 1\r\nVia: 1.1 weir-1\r\nX-Forwarded-For: "
+        "192.0.2.7\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: a\r\nX-Request-Id: "
+        "id-1\r\n\r\n");
+  request.client.request_id = "id-1";
+  request.client.limit_fields = "RateLimit: l\r\n";
+  bool chunk = false;
+  CHECK(request.to_client("HTTP/1.1 204 No Content\r\nDate: d\r\nX-REQUEST-ID: its own\r\n\r\n",
+                          chunk) ==
+        "HTTP/1.1 204 No Content\r\nDate: d\r\nRateLimit: l\r\nX-Request-Id: "
+        "id-1\r\n\r\n");
+}
+
+TEST_CASE("a route that sets X-Request-Id sends its own value") {
+  const FieldEdits edits({{"x-request-id", "fixed"}}, {}, {});
+  Forwarded request("GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: theirs\r\n\r\n");
+  request.request.id = "id-1";
+  request.edits = &edits;
+  const std::string head = request.to_upstream();
+  CHECK(contains(head, "x-request-id: fixed\r\n"));
+  CHECK_FALSE(contains(head, "id-1"));
+  CHECK_FALSE(contains(head, "theirs"));
+  request.client.request_id = "id-1";
+  bool chunk = false;
+  const std::string answer = request.to_client("HTTP/1.1 204 No Content\r\nDate: d\r\n\r\n", chunk);
+  CHECK(contains(answer, "x-request-id: fixed\r\n"));
+  CHECK_FALSE(contains(answer, "id-1"));
+}
+
 TEST_CASE("forwarding fields of an untrusted peer are dropped, those of a trusted one are kept") {
   Forwarded request(
       "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.1\r\nx-forwarded-for: "
@@ -275,7 +307,7 @@ TEST_CASE("a route changes the fields of final, interim and switching responses"
                          .connection = connection_options(fields),
                          .body = {},
                          .edits = &edits},
-                        "RateLimit: l\r\n");
+                        {.limit_fields = "RateLimit: l\r\n"});
   CHECK(out ==
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nX-A: set\r\nx-b: "
         "added\r\nRateLimit: l\r\nConnection: upgrade\r\n\r\n");

@@ -1,0 +1,62 @@
+#include "http/trace_context.hpp"
+
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace weir::http {
+namespace {
+
+const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+const std::string parent = "00f067aa0ba902b7";
+
+}  // namespace
+
+TEST_CASE("the trace id is read of a valid traceparent only") {
+  struct Row {
+    std::string value;
+    bool is_valid;
+  };
+  const std::string zeros(32, '0');
+  for (const Row& row : {
+           Row{"00-" + trace + "-" + parent + "-01", true},
+           Row{"00-" + trace + "-" + parent + "-00", true},
+           Row{"cc-" + trace + "-" + parent + "-01", true},
+           Row{"cc-" + trace + "-" + parent + "-01-what-the-future", true},
+           Row{"00-" + trace + "-" + parent + "-01-more", false},
+           Row{"cc-" + trace + "-" + parent + "-01.more", false},
+           Row{"ff-" + trace + "-" + parent + "-01", false},
+           Row{"00-" + zeros + "-" + parent + "-01", false},
+           Row{"00-" + trace + "-" + zeros.substr(16) + "-01", false},
+           Row{"00-4BF92F3577B34DA6A3CE929D0E0E4736-" + parent + "-01", false},
+           Row{"00-" + trace + "-" + parent + "-0g", false},
+           Row{"0x-" + trace + "-" + parent + "-01", false},
+           Row{"00_" + trace + "-" + parent + "-01", false},
+           Row{"00-" + trace + "_" + parent + "-01", false},
+           Row{"00-" + trace + "-" + parent + "_01", false},
+           Row{"00-" + trace + "-" + parent + "-0", false},
+           Row{"00-" + trace.substr(1) + "-" + parent + "-01", false},
+           Row{"", false},
+       }) {
+    CAPTURE(row.value);
+    CHECK(trace_id_of(row.value) == (row.is_valid ? trace : ""));
+  }
+}
+
+TEST_CASE("a request with several traceparent fields has no trace id") {
+  const std::string value = "00-" + trace + "-" + parent + "-01";
+  const FieldView field{FieldId::unknown, "TraceParent", value};
+  const std::vector<FieldView> none{{FieldId::unknown, "tracestate", "a=b"}};
+  const std::vector<FieldView> one{none[0], field};
+  const std::vector<FieldView> two{field, field};
+  RequestView request;
+  request.fields = none;
+  CHECK(trace_id_of(request).empty());
+  request.fields = one;
+  CHECK(trace_id_of(request) == trace);
+  request.fields = two;
+  CHECK(trace_id_of(request).empty());
+}
+
+}  // namespace weir::http
