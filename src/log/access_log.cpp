@@ -124,6 +124,10 @@ class Line {
   Line& duration(std::string_view key, std::optional<Duration> value) {
     return number(key, value ? std::optional(to_us(*value)) : std::nullopt);
   }
+  /// In microseconds since the epoch.
+  Line& instant(std::string_view key, std::optional<Instant> value) {
+    return duration(key, value ? std::optional(value->time_since_epoch()) : std::nullopt);
+  }
   /// Rounds up.
   Line& milliseconds(std::string_view key, std::optional<Duration> value) {
     return number(key, value ? std::optional((to_us(*value) + 999) / 1000) : std::nullopt);
@@ -198,6 +202,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .milliseconds(R"(,"retry_after_ms":)", record.retry_after)
       .duration(R"(,"delay_us":)", record.delay)
       .duration(R"(,"decision_us":)", record.decision_took)
+      .instant(R"(,"decided_at":)", record.decided_at)
       .word(R"(,"store":)", record.store)
       .address(R"(,"client":)", record.client)
       .hash(R"(,"identity":)", record.identity)

@@ -72,6 +72,7 @@ struct AccessRecord {
   std::optional<Duration> retry_after{};
   std::optional<Duration> delay{};
   std::optional<Duration> decision_took{};
+  std::optional<Instant> decided_at{};  ///< the time that a store was given
   std::string_view store{};
   std::optional<IpAddress> client{};
   std::optional<Hash128> identity{};

@@ -391,7 +391,10 @@ log::AccessRecord Exchange::record(Duration took) const {
   }
   record.decision = decision_of(recorded_);
   record.decision_took = recorded_.took;
-  if (is_by_store(recorded_)) record.store = to_string(recorded_.decider);
+  if (is_by_store(recorded_)) {
+    record.store = to_string(recorded_.decider);
+    record.decided_at = asked_at_;
+  }
   record.denied_by = recorded_.denied;
   if (recorded_.policy != nullptr) record.policy = recorded_.policy->name;
   if (recorded_.policy != nullptr && recorded_.outcome != limiter::Outcome::failed) {

@@ -94,6 +94,8 @@ class Lines(LogCase):
         self.assertGreater(line["bytes_out"], 1000)
         self.assertTrue(0 < line["upstream_us"] <= line["duration_us"])
         self.assertTrue(0 <= line["decision_us"] <= line["duration_us"])
+        begun = round(at * 1e6)
+        self.assertTrue(begun - 1 <= line["decided_at"] <= begun + line["duration_us"] + 1)
 
     def test_a_denied_request(self):
         self.begin("1/1h")

@@ -46,6 +46,7 @@ AccessRecord full_record() {
           .retry_after = Duration{1'500'001},
           .delay = Duration{0},
           .decision_took = Duration{3},
+          .decided_at = weir::instant_from_us(1'738'367'999'000'001),
           .store = "memory",
           .client = IpAddress::v4({192, 0, 2, 1}),
           .identity = weir::Hash128{.low = 0x0123456789abcdef, .high = 0xf},
@@ -57,12 +58,12 @@ AccessRecord full_record() {
 }
 
 const std::vector<std::string> fields{
-    "time",        "method",    "path",           "route",       "plan",        "status",
-    "aborted_by",  "bytes_in",  "bytes_out",      "duration_us", "upstream",    "upstream_server",
-    "upstream_us", "decision",  "policy",         "denied_by",   "cost",        "reserved",
-    "settled_by",  "remaining", "retry_after_ms", "delay_us",    "decision_us", "store",
-    "client",      "identity",  "identity_kind",  "request_id",  "trace_id",    "user_agent",
-    "protocol"};
+    "time",        "method",    "path",           "route",         "plan",        "status",
+    "aborted_by",  "bytes_in",  "bytes_out",      "duration_us",   "upstream",    "upstream_server",
+    "upstream_us", "decision",  "policy",         "denied_by",     "cost",        "reserved",
+    "settled_by",  "remaining", "retry_after_ms", "delay_us",      "decision_us", "decided_at",
+    "store",       "client",    "identity",       "identity_kind", "request_id",  "trace_id",
+    "user_agent",  "protocol"};
 
 std::unique_ptr<LineWriter> unread_writer() {
   auto writer = LineWriter::open("/dev/null");
@@ -99,7 +100,7 @@ TEST_CASE("append_json_line writes every field in order") {
       line_of(full_record()) ==
       R"({"time":"2025-01-31T23:59:59.000001Z","method":"GET","path":"/v1/search","route":"search",)"
       R"("plan":"gold","status":429,"aborted_by":null,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_server":"10.0.0.1:80","upstream_us":1000,)"
-      R"("decision":"denied","policy":"per_user","denied_by":null,"cost":5,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":1501,"delay_us":0,"decision_us":3,)"
+      R"("decision":"denied","policy":"per_user","denied_by":null,"cost":5,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":1501,"delay_us":0,"decision_us":3,"decided_at":1738367999000001,)"
       R"("store":"memory","client":"192.0.2.1","identity":"000000000000000f0123456789abcdef",)"
       R"("identity_kind":"user",)"
       R"("request_id":"6f1c","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","user_agent":"curl/8.0","protocol":"HTTP/1.1"})"
@@ -111,7 +112,7 @@ TEST_CASE("append_json_line writes null for what does not apply") {
       line_of({}) ==
       R"({"time":"1970-01-01T00:00:00.000000Z","method":null,"path":null,"route":null,)"
       R"("plan":null,"status":null,"aborted_by":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_server":null,"upstream_us":null,)"
-      R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null,"retry_after_ms":null,"delay_us":null,"decision_us":null,)"
+      R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null,"retry_after_ms":null,"delay_us":null,"decision_us":null,"decided_at":null,)"
       R"("store":null,"client":null,"identity":null,"identity_kind":null,)"
       R"("request_id":null,"trace_id":null,"user_agent":null,"protocol":null})"
       "\n");
