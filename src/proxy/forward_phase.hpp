@@ -6,11 +6,11 @@
 
 #include "base/time.hpp"
 #include "base/traffic_counters.hpp"
+#include "decision/usage_meter.hpp"
 #include "http/received_request.hpp"
 #include "proxy/context.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/responder.hpp"
-#include "proxy/usage_meter.hpp"
 #include "upstream/pool.hpp"
 
 namespace weir::proxy {
@@ -61,7 +61,7 @@ struct ForwardPhase {
   std::string_view target{};                         ///< for the upstream; empty: as received
   const http::FieldEdits* request_edits = nullptr;   ///< nullptr: none
   const http::FieldEdits* response_edits = nullptr;  ///< nullptr: none
-  UsageMeter* meter = nullptr;                       ///< nullptr: the cost is not in the response
+  decision::UsageMeter* meter = nullptr;             ///< nullptr: the cost is not in the response
 
   const options::Upstream& upstream() const { return pool.settings(); }
   Duration body_timeout() const { return generation.options.downstream.body_timeout; }

@@ -11,11 +11,11 @@
 
 #include "base/clock.hpp"
 #include "decision/hold_report.hpp"
+#include "decision/usage_meter.hpp"
 #include "http/request_view.hpp"
 #include "limiter/evaluation.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
-#include "proxy/usage_meter.hpp"
 #include "store/store.hpp"
 
 namespace weir::proxy {
@@ -78,7 +78,7 @@ class RequestHold {
   bool holds_units() const { return grant_.is_open() && evaluation_.has_holds; }
 
   /// The reader of what the response states; nullptr: no limit of the request depends on it.
-  UsageMeter* prepare_meter() {
+  decision::UsageMeter* prepare_meter() {
     return holds_units() && meter_.prepare(evaluation_.held) ? &meter_ : nullptr;
   }
   /// Settles the units of a request that has ended like this. `to` notes what they cost.
@@ -102,8 +102,8 @@ class RequestHold {
 
   Context& context_;
   limiter::Evaluation& evaluation_;
-  Grant grant_;       ///< views the evaluation
-  UsageMeter meter_;  ///< of the response
+  Grant grant_;                 ///< views the evaluation
+  decision::UsageMeter meter_;  ///< of the response
 };
 
 }  // namespace weir::proxy

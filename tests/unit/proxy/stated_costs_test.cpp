@@ -60,7 +60,7 @@ TEST_CASE("the body states what to reserve, and can be read again") {
   CHECK(stating.read() == Failure::none);
   CHECK(stating.stated() == 70);
   CHECK(stating.costs.was_read());
-  CHECK(stating.client.body.keeps == StatedCosts::largest_body);
+  CHECK(stating.client.body.keeps == decision::largest_stating_body);
   stating.client.body.rewind();
   std::string_view piece;
   CHECK(stating.client.body.pull(piece) == BodyState::payload);
@@ -89,7 +89,7 @@ TEST_CASE("a body that is too large or is no JSON states nothing") {
     Stating stating(chunked);
     stating.client.body.arrive(R"({"max_tokens": 70,)");
     CHECK_FALSE(stating.read());
-    stating.client.body.arrive(std::string(StatedCosts::largest_body, ' '));
+    stating.client.body.arrive(std::string(decision::largest_stating_body, ' '));
     stating.world.poll();
     CHECK(stating.result == Failure::none);
     CHECK_FALSE(stating.stated());

@@ -1,7 +1,7 @@
 // Reads what the response of an upstream states about its cost while it is relayed, for the limits
 // of the request with `cost_from`. The response is neither changed nor delayed.
 //
-// Owned by the exchange and reused; used from its worker's loop only.
+// Pure. Belongs to one request and is reused; not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include "limiter/held_units.hpp"
 #include "usage/usage_scanner.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 
 class UsageMeter {
  public:
@@ -53,4 +53,4 @@ class UsageMeter {
   bool has_ended_ = false;
 };
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

@@ -1,9 +1,9 @@
 // The cost that the response of an upstream states, for every way in which the response can end.
-#include "proxy/usage_meter.hpp"
+#include "decision/usage_meter.hpp"
 
 #include "catch.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 namespace {
 
 usage::UsageSource field_source(const char* name) {
@@ -115,4 +115,4 @@ TEST_CASE("holds without cost_from are not read for") {
   CHECK_FALSE(meter.prepare(held));
 }
 
-}  // namespace weir::proxy
+}  // namespace weir::decision

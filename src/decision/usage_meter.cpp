@@ -1,10 +1,10 @@
-#include "proxy/usage_meter.hpp"
+#include "decision/usage_meter.hpp"
 
 #include <algorithm>
 
 #include "http/characters.hpp"
 
-namespace weir::proxy {
+namespace weir::decision {
 
 bool UsageMeter::prepare(const limiter::HeldUnits& held) {
   has_begun_ = false;
@@ -74,4 +74,4 @@ void UsageMeter::add_field(Reading& reading, std::string_view name, std::string_
   }
 }
 
-}  // namespace weir::proxy
+}  // namespace weir::decision
