@@ -19,54 +19,41 @@
 namespace weir::cli {
 namespace {
 
-/// The memory store decides at once.
-struct NoCompletion final : store::Completion {
-  void complete(const store::Result&, Instant) noexcept override {}
-};
-
-using MaybeRefusal = std::optional<http::Refusal>;
-
 config::Shown shown_route(const config::Config& config, const options::Route& route) {
   return config.shown()["routes"][static_cast<std::size_t>(&route - config.proxy.routes.data())];
 }
 
-/// Takes one request through the phases of docs/life-of-a-request.md, without a connection.
+/// Describes one request that an instance has received.
 class Explainer {
  public:
-  Explainer(const config::Config& config, const IpAddress& peer,
+  Explainer(const config::Config& config, offline::Instance& instance, const Received& received,
             std::span<const KnownOverrides> overrides)
-      : config_(config), overrides_(overrides), rules_(config.proxy, config.limiter) {
-    request_.peer = request_.client = peer;
-    request_.peer_is_trusted = identity::is_trusted(config.proxy.client_address, peer);
-  }
+      : config_(config),
+        overrides_(overrides),
+        instance_(instance),
+        request_(received.request),
+        trace_(received.trace),
+        decision_(received.request.decision()) {}
 
-  Explanation run(std::string_view head, Instant now) {
-    if (const MaybeRefusal refusal = read_head(head)) {
-      refuse(refusal->status, refusal->detail);
-    } else if (const MaybeRefusal unrouted = find_route()) {
-      refuse(unrouted->status, unrouted->detail);
+  Explanation run() {
+    using State = offline::Request::State;
+    if (request_.state() != State::malformed) list_skipped();
+    if (request_.refusal()) {
+      refuse(*request_.refusal());
     } else {
-      decide(now);
+      describe_decision();
     }
-    describe_request(head);
+    describe_request();
     return std::move(explanation_);
   }
 
  private:
-  MaybeRefusal read_head(std::string_view head) {
-    const std::size_t most = config_.proxy.downstream.max_head;
-    if (head.size() > most)
-      return proxy::answer_to(proxy::failure_of(http::fault_of_large_head(head.substr(0, most))));
-    return decision::inspect_head(rules_, head, request_);
-  }
-
-  MaybeRefusal find_route() {
-    const MaybeRefusal refusal = decision_.find_routes(rules_, request_);
+  /// Lists the routes before the one that takes the request.
+  void list_skipped() {
     const auto& candidates = decision_.routes().routed().candidates;
-    const bool none_is_found = refusal && *refusal == decision::no_route;
-    if (!refusal || none_is_found)
-      list_skipped(candidates.empty() ? config_.proxy.routes.size() : candidates.front().route);
-    return refusal;
+    const bool has_routes = !request_.refusal();
+    if (!has_routes && *request_.refusal() != decision::no_route) return;
+    list_skipped(candidates.empty() ? config_.proxy.routes.size() : candidates.front().route);
   }
 
   /// Lists the routes before `taken` that do not match.
@@ -90,33 +77,24 @@ class Explainer {
     return texts;
   }
 
-  void decide(Instant now) {
-    store::MemoryStore store({.max_keys = 1024, .seed = 0});
-    for (const auto& [identity, entries] : overrides_) {
-      for (const store::Override& entry : entries)
-        store.overrides().put(identity, entry, now, [](const store::OverrideReport&) {});
-    }
-    limiter::Limiter limiter(config_.limiter, store);
-    limiter::Trace trace;
-    NoCompletion unused;
-    if (decision_.is_limited()) {
-      decision_.decide(limiter, unused, now, &trace);
-      decision_.take_refusing_route(config_.proxy);
-    }
+  void describe_decision() {
     const options::Route& route = *decision_.route();
     explanation_.route = &route;
     if (route.upstream) explanation_.upstream = &config_.upstreams[*route.upstream];
     if (!route.rewrite.is_empty()) explanation_.upstream_path = new_path(route);
     if (route.match.address)
-      explanation_.address = explain_address(config_, *route.match.address, request_.client);
-    list_limits(trace, limiter.tokens(), now);
-    conclude(decision_.verdict());
+      explanation_.address = explain_address(config_, *route.match.address, received().client);
+    // The readings of the tokens are those of the request that was received last.
+    identity::TokenReadings& tokens = instance_.limiter().tokens();
+    tokens.begin(request_.arrived_at());
+    list_limits(trace_, tokens, request_.arrived_at());
+    conclude(request_.verdict());
   }
 
   /// Not shown if a part of it comes from a variable.
   std::string new_path(const options::Route& route) const {
     std::string text;
-    route.rewrite.append_target(text, request_.view.path, request_.view.path);
+    route.rewrite.append_target(text, received().view.path, received().view.path);
     return config::unless_hidden(shown_route(config_, route)["path"].is_hidden(), std::move(text));
   }
 
@@ -144,7 +122,7 @@ class Explainer {
         break;
     }
     const options::Route& route = *decision_.route();
-    if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(request_.view.path))
+    if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(received().view.path))
       return refuse(routing::hidden_dot_segment);
     ExplainedVerdict& to = explanation_.verdict;
     to.delay = verdict.delay;
@@ -378,7 +356,7 @@ class Explainer {
   void take_decision(const limiter::TracedLimit& traced, ExplainedLimit& to) const {
     using limiter::Fate;
     if (traced.fate != Fate::claimed && traced.fate != Fate::merged) return;
-    if (limiter::is_before_store(decision_.verdict().outcome)) {
+    if (limiter::is_before_store(request_.verdict().outcome)) {
       to.because += "; not decided";
       return;
     }
@@ -389,31 +367,48 @@ class Explainer {
       to.because += "; charged once with the same limit of another route";
   }
 
-  void describe_request(std::string_view head) {
-    const http::RequestView& request = request_.view;
-    explanation_.request = request.path.empty() ? shown_head(head) : shown_request(request);
-    explanation_.client = request_.client.to_string();
+  void describe_request() {
+    const http::RequestView& request = received().view;
+    explanation_.request =
+        request.path.empty() ? shown_head(request_.head()) : shown_request(request);
+    explanation_.client = received().client.to_string();
+    if (request_.state() == offline::Request::State::malformed) return;
     const routing::RoutedRequest& routed = decision_.routes().routed();
     if (!routed.has_read_original) return;
     const bool decides = explanation_.route != nullptr && explanation_.route->decide;
     if (decides || !routing::original_request_fields(request).empty())
       explanation_.original =
-          shown_original(request, routed.original.request, request_.peer_is_trusted);
+          shown_original(request, routed.original.request, received().peer_is_trusted);
   }
+
+  const http::ReceivedRequest& received() const { return request_.received(); }
 
   const config::Config& config_;
   std::span<const KnownOverrides> overrides_;
-  decision::RequestRules rules_;
-  http::ReceivedRequest request_;
-  decision::Decision decision_;
+  offline::Instance& instance_;
+  const offline::Request& request_;
+  const limiter::Trace& trace_;
+  const decision::Decision& decision_;
   Explanation explanation_;
 };
 
 }  // namespace
 
+Explanation explain(const config::Config& config, offline::Instance& instance,
+                    const Received& received, std::span<const KnownOverrides> overrides) {
+  return Explainer(config, instance, received, overrides).run();
+}
+
 Explanation explain(const config::Config& config, const IpAddress& peer, std::string_view head,
                     Instant now, std::span<const KnownOverrides> overrides) {
-  return Explainer(config, peer, overrides).run(head, now);
+  offline::Instance instance(config.proxy, config.limiter, {.max_keys = 1024});
+  for (const auto& [identity, entries] : overrides) {
+    for (const store::Override& entry : entries)
+      instance.store().overrides().put(identity, entry, now, [](const store::OverrideReport&) {});
+  }
+  limiter::Trace trace;
+  const offline::Request& request = instance.receive({.head = head, .peer = peer}, now, &trace);
+  return explain(config, instance, {.request = request, .trace = trace}, overrides);
 }
 
 }  // namespace weir::cli

@@ -21,6 +21,7 @@
 #include "identity/identity.hpp"
 #include "limiter/policy.hpp"
 #include "limiter/trace.hpp"
+#include "offline/instance.hpp"
 #include "options/proxy.hpp"
 #include "options/upstream.hpp"
 #include "rules/decision.hpp"
@@ -129,7 +130,18 @@ struct KnownOverrides {
   std::vector<store::Override> entries;
 };
 
-/// Explains the request with this head, received from `peer` at `now`.
+/// A request that an offline instance has received, and how its limits came to apply.
+struct Received {
+  const offline::Request& request;
+  const limiter::Trace& trace;
+};
+/// Explains a request that has not ended, with the decision that it has got. The overrides of its
+/// identities are those of the instance.
+Explanation explain(const config::Config& config, offline::Instance& instance,
+                    const Received& received, std::span<const KnownOverrides> overrides = {});
+
+/// Explains the request with this head, received from `peer` at `now`: an instance without other
+/// requests decides it.
 Explanation explain(const config::Config& config, const IpAddress& peer, std::string_view head,
                     Instant now, std::span<const KnownOverrides> overrides = {});
 

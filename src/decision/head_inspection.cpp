@@ -25,6 +25,22 @@ bool is_too_large(const options::Downstream& downstream, std::uint64_t body_size
   return downstream.max_body != 0 && body_size > downstream.max_body;
 }
 
+std::optional<http::Refusal> refuse_large_head(const options::Downstream& downstream,
+                                               std::string_view head) {
+  if (head.size() <= downstream.max_head) return std::nullopt;
+  switch (http::fault_of_large_head(head.substr(0, downstream.max_head))) {
+    case http::HeadFault::malformed:
+      break;
+    case http::HeadFault::too_large:
+      return http::head_too_large;
+    case http::HeadFault::long_target:
+      return http::target_too_long;
+    case http::HeadFault::long_method:
+      return http::method_too_long;
+  }
+  return http::head_malformed;
+}
+
 std::optional<http::Refusal> inspect_head(const RequestRules& rules, std::string_view head,
                                           http::ReceivedRequest& request) {
   const auto line = http::parse_request_head(head, request.fields);

@@ -19,6 +19,10 @@ http::RawBytes raw_bytes(const options::Downstream& downstream);
 /// True if downstream.max_body is set and `body_size` exceeds it.
 bool is_too_large(const options::Downstream& downstream, std::uint64_t body_size);
 
+/// Returns the refusal of a whole head that is longer than downstream.max_head.
+std::optional<http::Refusal> refuse_large_head(const options::Downstream& downstream,
+                                               std::string_view head);
+
 /// Parses a whole head that request.peer sent. All views point into `head`. Returns the refusal, if
 /// the request is refused. While request.keep_alive is false, the start of the next request is
 /// unknown.

@@ -17,6 +17,9 @@ inline constexpr http::Refusal identity_required{
 /// The readings of the path lead to more limits than can be decided together.
 inline constexpr http::Refusal too_many_limits{
     400, "the path matches several routes with too many limits together; use its plain spelling"};
+/// The report of another proxy names a hold that does not exist.
+inline constexpr http::Refusal unknown_hold{
+    404, "no such hold on this instance: it was settled, or its lease (hold_lease) has ended"};
 /// The store did not decide, and a policy denies in that case.
 inline constexpr http::Refusal undecided{503, "rate limit decision unavailable; try again later"};
 

@@ -20,6 +20,7 @@ namespace weir::http {
 /// The answers to heads that are not parsed.
 inline constexpr Refusal head_malformed{400, "the request head is not valid HTTP/1.1"};
 inline constexpr Refusal head_too_large{431, "the request head is too large"};
+inline constexpr Refusal method_too_long{501, "the request method is too long"};
 
 /// A head with more fields than this is refused as too large.
 inline constexpr std::size_t most_fields = 256;

@@ -14,9 +14,6 @@ namespace {
 constexpr int client_closed_request = 499;
 constexpr int cut_by_shutdown = 444;
 
-constexpr http::Refusal unknown_hold{
-    404, "no such hold on this instance: it was settled, or its lease (hold_lease) has ended"};
-
 class Delay final : public loop::Timer, public loop::Cancellable {
  public:
   using loop::Timer::Timer;
@@ -162,7 +159,7 @@ loop::Task<bool> Exchange::prepare() {
                                 generation_->request_rules->limits.policies, recorded_))
       co_await answer({.status = 204});
     else
-      co_await refuse(unknown_hold);
+      co_await refuse(decision::unknown_hold);
     co_return false;
   }
   if ((decision_.routes().needs() & options::needs_body) != 0) {

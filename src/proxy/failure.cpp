@@ -15,7 +15,7 @@ constexpr std::array<http::Refusal, 18> answers{{
     http::head_malformed,
     http::head_too_large,
     http::target_too_long,
-    {501, "the request method is too long"},
+    http::method_too_long,
     {408, "the request head did not arrive in time"},
     decision::body_too_large,
     {400, "the request body is not valid chunked coding"},

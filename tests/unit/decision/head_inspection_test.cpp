@@ -3,6 +3,7 @@
 #include "decision/head_inspection.hpp"
 
 #include "catch.hpp"
+#include "http/head_parser.hpp"
 #include "unit/decision/configuration.hpp"
 
 namespace weir::decision {
@@ -131,6 +132,17 @@ TEST_CASE("raw bytes pass in a target if the configuration accepts them") {
   CHECK(raw_bytes(downstream) == http::RawBytes::refuse);
   downstream.raw_target_bytes = true;
   CHECK(raw_bytes(downstream) == http::RawBytes::pass);
+}
+
+TEST_CASE("a head that is too large is refused by the part that is too long") {
+  options::Downstream downstream;
+  downstream.max_head = 64;
+  const std::string many(100, 'a');
+  CHECK_FALSE(refuse_large_head(downstream, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  CHECK(refuse_large_head(downstream, "GET / HTTP/1.1\r\nX: " + many) == http::head_too_large);
+  CHECK(refuse_large_head(downstream, "GET /" + many) == http::target_too_long);
+  CHECK(refuse_large_head(downstream, many) == http::method_too_long);
+  CHECK(refuse_large_head(downstream, "GET / " + many) == http::head_malformed);
 }
 
 }  // namespace
