@@ -28,10 +28,10 @@ std::string_view kind_name(const Node& node) {
 
 /// `expected WHAT, such as {certificate: tls.crt}, found a list`. Without an example it has the
 /// keys of the map, if there are any.
-std::string expected(std::string_view what, const Node& node, const std::string& path,
+std::string expected(std::string_view what, const Node& node, const std::string& shape,
                      std::span<const std::string_view> keys = {}) {
   std::string text = "expected " + std::string(what);
-  const std::string_view example = example_of(shape_of(path));
+  const std::string_view example = example_of(shape);
   if (text.find("such as") != std::string::npos) {
     // `what` has its own.
   } else if (!example.empty()) {
@@ -90,21 +90,21 @@ std::string Cursor::shown(std::string value) const {
 
 bool Cursor::expect_map(std::string_view what, std::span<const std::string_view> keys) const {
   if (node_.kind == Node::Kind::map) return true;
-  error(expected(what, node_, path_, keys) + colon_hint(node_.text));
+  error(expected(what, node_, shape_at(*this), keys) + colon_hint(node_.text));
   return false;
 }
 
 bool Cursor::expect_sequence(std::string_view what) const {
   if (node_.kind == Node::Kind::sequence && !node_.items.empty()) return true;
-  error(expected(what, node_, path_) + (node_.kind == Node::Kind::map
-                                            ? "; begin each of its entries with \"- \""
-                                            : colon_hint(node_.text)));
+  error(expected(what, node_, shape_at(*this)) + (node_.kind == Node::Kind::map
+                                                      ? "; begin each of its entries with \"- \""
+                                                      : colon_hint(node_.text)));
   return false;
 }
 
 std::optional<std::string> Cursor::expanded() const {
   if (node_.kind != Node::Kind::scalar) {
-    error(expected("a single value", node_, path_) +
+    error(expected("a single value", node_, shape_at(*this)) +
           (node_.kind == Node::Kind::map ? "; put quotes around text with braces" : ""));
     return std::nullopt;
   }
@@ -120,6 +120,12 @@ std::optional<std::string> Cursor::text() const {
   auto text = expanded();
   if (text && holds_variable(node_.text)) loading_.written.add(path_, node_.text, *text);
   return text;
+}
+
+std::string shape_at(const Cursor& in, std::string_view key) {
+  std::string shape = shape_of(key.empty() ? in.path() : key_path(in.path(), key));
+  const std::string_view kind = in.environment().kind;
+  return kind.empty() ? shape : std::string(kind).append(":").append(shape);
 }
 
 bool is_off(const Cursor& in) {

@@ -116,6 +116,8 @@ class Cursor {
   std::string path_;
 };
 
+/// The shape of the path, or of a key of this map, as hints name it.
+std::string shape_at(const Cursor& in, std::string_view key = {});
 /// True for `off` and `false`.
 bool is_off(const Cursor& in);
 void read_text(const Cursor& in, std::string& to);

@@ -24,6 +24,7 @@ struct Node {
   Kind kind = Kind::null;
   Position position;
   std::string text;         ///< scalar, as written and before variables are replaced
+  bool is_plain = false;    ///< scalar without quotes, which may mean a number or true
   std::vector<Node> items;  ///< sequence
   std::vector<Entry>
       entries;  ///< map, in the file's order, without the later ones of duplicate keys

@@ -16,7 +16,7 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 
 struct KeyHint {
-  std::string_view map;   ///< its shape; "*": any
+  std::string_view map;   ///< its shape; "*": any of a configuration
   std::string_view keys;  ///< separated by spaces
   std::string_view fix;
 };
@@ -108,6 +108,33 @@ constexpr KeyHint key_hints[] = {
      "plugins middlewares",
      "Weir does not do this; leave it to the service or to a proxy before Weir (docs/deploy.md)"},
     {"*", "<<", "merge keys are not part of YAML 1.2, use an alias for the whole value"},
+    // Scenarios.
+    {"test:", "time now clock", "write start: 2026-01-01T00:00:00Z"},
+    {"test:", "configuration file weir", "did you mean \"config\"?"},
+    {"test:", "requests tests scenarios cases", "write steps: [{request: {...}, expect: {...}}]"},
+    {"test:", "env environment", "write variables: {NAME: VALUE}"},
+    {"test:steps[]", "time after when", "did you mean \"at\"?"},
+    {"test:steps[]", "times count", "did you mean \"repeat\"?"},
+    {"test:steps[]", "interval", "did you mean \"every\"?"},
+    {"test:steps[]", "url method headers peer body claims",
+     "it belongs to request: request: {url: \"http://api.example.com/\"}"},
+    {"test:steps[]", "status policy retry_after remaining charged",
+     "write expect: {status: 429}, or response: {status: 200} for what the upstream answers"},
+    {"test:steps[].request", "path uri target",
+     "write the whole URL: url: \"http://api.example.com/path\""},
+    {"test:steps[].request", "host", "it is a part of url, or headers: {host: NAME}"},
+    {"test:steps[].request", "json", "write body: a map or a list is sent as JSON"},
+    {"test:steps[].request", "address ip client from client_address",
+     "write peer: 192.0.2.7, and headers: {x-forwarded-for: ADDRESS} for a client behind a "
+     "trusted proxy"},
+    {"test:steps[].request", "token jwt",
+     "write headers: {authorization: \"Bearer TOKEN\"}, or "
+     "claims: {PROVIDER: {sub: alice}}"},
+    {"test:steps[].response", "delay duration takes", "did you mean \"after\"?"},
+    {"test:steps[].response", "usage", "write json: {usage: {...}}, as the upstream states it"},
+    {"test:steps[].expect", "allowed denied", "write decision: allowed, or decision: denied"},
+    {"test:steps[].expect", "cost units", "write charged: {POLICY: UNITS}"},
+    {"test:steps[].expect", "limit reset", "write headers: {ratelimit-limit: \"20\"}"},
 };
 
 struct Example {
@@ -145,6 +172,15 @@ constexpr Example examples[] = {
     {"routes[].limits[]", "{policy: NAME, key: client}"},
     {"routes[].limits[].policy", "NAME, which policies defines"},
     {"routes[].limits[].charge", "{status: [401, 403]}"},
+    {"test:", "{config: weir.yaml, steps: [...]}"},
+    {"test:config", "weir.yaml"},
+    {"test:steps", "[{request: {url: \"http://api.example.com/\"}, expect: {status: 200}}]"},
+    {"test:steps[]", "{request: {url: \"http://api.example.com/\"}, expect: {status: 200}}"},
+    {"test:steps[].request", "{url: \"http://api.example.com/\"}"},
+    {"test:steps[].request.url", "\"http://api.example.com/\""},
+    {"test:steps[].response", "{status: 200}"},
+    {"test:steps[].expect", "{status: 200}"},
+    {"test:steps[].expect.charged", "{POLICY: 1}"},
 };
 
 /// A word of Weir, and what others write for it, in lower case.
@@ -245,10 +281,17 @@ std::string did_you_mean(std::string_view text) {
 }
 
 std::string key_hint(std::string_view map_shape, std::string_view key) {
+  const bool is_configuration = map_shape.find(':') == npos;
   const auto* const found = std::ranges::find_if(key_hints, [&](const KeyHint& one) {
-    return (one.map == "*" || one.map == map_shape) && lists(one.keys, key);
+    const bool fits = one.map == "*" ? is_configuration || key == "<<" : one.map == map_shape;
+    return fits && lists(one.keys, key);
   });
   return found == std::end(key_hints) ? std::string() : "; " + std::string(found->fix);
+}
+
+std::string all_keys_hint(std::string_view kind) {
+  return kind == "test" ? "; docs/testing-limits.md has all keys"
+                        : "; config/reference.yaml has all keys";
 }
 
 std::string_view example_of(std::string_view shape) {

@@ -1,5 +1,6 @@
 // Hints for mistakes that newcomers make often: what to write instead. Each is the text to append
-// to a message, such as `; did you mean "10/s"?`, or an empty text.
+// to a message, such as `; did you mean "10/s"?`, or an empty text. The shapes of keys of another
+// kind of file than a configuration begin with the kind: `test:steps[]`.
 //
 // `written` is the text in the file, before variables are replaced, so hints may show it. Keys are
 // named by their shape: the path with [] for every index and * for every name that the operator
@@ -21,6 +22,8 @@ std::string did_you_mean(std::string_view text);
 /// For a key that the map with this shape does not have: another program's name of a setting, or a
 /// key of another section.
 std::string key_hint(std::string_view map_shape, std::string_view key);
+/// The place that has all keys of a kind of file.
+std::string all_keys_hint(std::string_view kind);
 /// Returns a value for the key with this shape, such as `{certificate: tls.crt, private_key:
 /// tls.key}`; empty if the table has none. Not a hint: the caller writes the text around it.
 std::string_view example_of(std::string_view shape);

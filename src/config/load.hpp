@@ -29,6 +29,8 @@ struct Environment {
   const Config* running = nullptr;
   /// False: plan files, address lists and JWK sets in files are not read, as if they were empty.
   bool reads_data_files = true;
+  /// The kind of the file, if it is not a configuration: hints are about its keys.
+  std::string_view kind{};
   /// Called with the path of each map that has fixed keys, and these keys. For tests that compare
   /// the schema with the loader.
   std::function<void(const std::string& path, std::span<const std::string_view> keys)> on_table{};

@@ -12,16 +12,16 @@ std::string hint_on(const Cursor& in, std::string_view key,
   if (!in.has_few_problems()) return {};
   if (!is_printable_ascii(key))
     return "; it has an invisible character or one that is not ASCII: type the line again";
-  std::string hint = key_hint(shape_of(in.path()), key);
+  std::string hint = key_hint(shape_at(in), key);
   if (hint.empty()) hint = colon_hint(key);
   if (hint.empty()) hint = config::hint(key, known);
-  return hint.empty() ? "; config/reference.yaml has all keys" : hint;
+  return hint.empty() ? all_keys_hint(in.environment().kind) : hint;
 }
 
 }  // namespace
 
 std::string hint_on_missing_key(const Cursor& in, std::string_view key) {
-  const std::string_view example = example_of(shape_of(key_path(in.path(), key)));
+  const std::string_view example = example_of(shape_at(in, key));
   return example.empty() ? "; add it" : "; write " + std::string(key) + ": " + std::string(example);
 }
 

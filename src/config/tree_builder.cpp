@@ -100,6 +100,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   node.kind = Node::Kind::scalar;
   node.position = last_scalar_ = position_of(mark);
   node.text = value;
+  node.is_plain = tag != "!";  // what yaml-cpp passes for a quoted scalar or a block of text
   unmask_braces(node.text);
   add_leaf(mark, anchor, std::move(node));
 }

@@ -60,6 +60,7 @@ class TreeBuilder : public YAML::EventHandler {
              {.kind = Node::Kind::null,
               .position = position_of(mark),
               .text = {},
+              .is_plain = true,
               .items = {},
               .entries = {}});
   }

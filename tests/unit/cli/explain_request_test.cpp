@@ -53,7 +53,7 @@ TEST_CASE("wrong arguments are rejected with the argument's name, without its va
     CHECK(problem_of({.url = bad}) ==
           "URL: its host is not a name or an address with an optional port");
   CHECK(problem_of({.url = "http://user:secret@a/"}) ==
-        "URL: it has a user name; send credentials with -H 'Authorization: ...'");
+        "URL: it has a user name; send credentials in the field Authorization");
   for (const std::string bad : {"", "G T", "GET\r\n"})
     CHECK(problem_of({.method = bad, .url = "http://a"}) ==
           "--method: expected a method, such as GET");

@@ -171,5 +171,17 @@ TEST_CASE("aliases of aliases do not grow beyond the bound") {
   CHECK(only_problem(laughs).find("more than 1000000 values") != std::string::npos);
 }
 
+TEST_CASE("a scalar in quotes, or a block of text, is not plain") {
+  const Parsed parsed = parse("[1, '1', \"1\", true, ~]\n");
+  REQUIRE(parsed.root);
+  std::vector<bool> plain;
+  for (const Node& item : parsed.root->items)
+    plain.push_back(item.is_plain);
+  CHECK(plain == std::vector<bool>{true, false, false, true, true});
+  const Parsed block = parse("a: |\n  1\n");
+  REQUIRE(block.root);
+  CHECK_FALSE(block.root->find("a")->value.is_plain);
+}
+
 }  // namespace
 }  // namespace weir::config

@@ -149,5 +149,16 @@ TEST_CASE("a rate, a duration or a size in another notation") {
                           {"", ""}});
 }
 
+TEST_CASE("hints for keys of a scenario are those of its own kind of file") {
+  CHECK(key_hint("test:steps[]", "times") == "; did you mean \"repeat\"?");
+  CHECK(key_hint("test:", "limits").empty());
+  CHECK(key_hint("test:steps[]", "timeout").empty());
+  CHECK_FALSE(key_hint("test:", "<<").empty());
+  CHECK(key_hint("steps[]", "times").empty());
+  CHECK(example_of("test:steps[].request") == "{url: \"http://api.example.com/\"}");
+  CHECK(all_keys_hint("") == "; config/reference.yaml has all keys");
+  CHECK(all_keys_hint("test") == "; docs/testing-limits.md has all keys");
+}
+
 }  // namespace
 }  // namespace weir::config
