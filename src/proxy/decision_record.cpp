@@ -88,4 +88,26 @@ void DecisionRecord::reported(const limiter::HeldUnits& held,
   if (limit.by) settled_by = limiter::settled_by_names[static_cast<std::size_t>(*limit.by)];
 }
 
+log::AccessDecision decision_of(const DecisionRecord& decision) {
+  switch (decision.outcome) {
+    case limiter::Outcome::unlimited:
+      return log::AccessDecision::none;
+    case limiter::Outcome::denied:
+    case limiter::Outcome::forbidden:
+      return log::AccessDecision::denied;
+    case limiter::Outcome::identity_required:
+    case limiter::Outcome::too_many_limits:
+    case limiter::Outcome::identity_ambiguous:
+    case limiter::Outcome::token_invalid:
+    case limiter::Outcome::token_unverifiable:
+    case limiter::Outcome::failed:
+      return log::AccessDecision::error;
+    case limiter::Outcome::allowed:
+      break;
+  }
+  if (decision.shadow_denied) return log::AccessDecision::shadow_denied;
+  return decision.delay + decision.queued > Duration{0} ? log::AccessDecision::delayed
+                                                        : log::AccessDecision::allowed;
+}
+
 }  // namespace weir::proxy

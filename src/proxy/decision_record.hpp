@@ -52,4 +52,7 @@ struct DecisionRecord {
   void reported(const limiter::HeldUnits& held, std::span<const limiter::Policy> policies);
 };
 
+/// The decision as the access log names it.
+log::AccessDecision decision_of(const DecisionRecord& decision);
+
 }  // namespace weir::proxy

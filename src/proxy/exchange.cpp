@@ -21,26 +21,12 @@ class Delay final : public loop::Timer, public loop::Cancellable {
   void close() override { loop::Timer::cancel(); }
 };
 
-log::AccessDecision decision_of(const DecisionRecord& decision) {
-  switch (decision.outcome) {
-    case limiter::Outcome::unlimited:
-      return log::AccessDecision::none;
-    case limiter::Outcome::denied:
-    case limiter::Outcome::forbidden:
-      return log::AccessDecision::denied;
-    case limiter::Outcome::identity_required:
-    case limiter::Outcome::too_many_limits:
-    case limiter::Outcome::identity_ambiguous:
-    case limiter::Outcome::token_invalid:
-    case limiter::Outcome::token_unverifiable:
-    case limiter::Outcome::failed:
-      return log::AccessDecision::error;
-    case limiter::Outcome::allowed:
-      break;
-  }
-  if (decision.shadow_denied) return log::AccessDecision::shadow_denied;
-  return decision.delay + decision.queued > Duration{0} ? log::AccessDecision::delayed
-                                                        : log::AccessDecision::allowed;
+AnswerPhase answer_phase(Context& context, const http::ResponseFieldOptions& options,
+                         const http::ReceivedRequest& request) {
+  return {.options = options,
+          .request_fields = request.fields,
+          .now = context.pass_clock.now(),
+          .random = context.random.next()};
 }
 
 /// True if a store made the decision. `decision`: about a request with limits.
@@ -243,41 +229,18 @@ loop::Task<> Exchange::refuse(http::Refusal refusal) {
   co_await answer(refusal_answer(refusal, decision_.route(), recorded_, context_.body));
 }
 
-/// Answers a request that the limiter denies, or cannot decide.
+/// Answers a request that the limiter refuses, or cannot decide.
 loop::Task<> Exchange::answer_undecided() {
-  switch (recorded_.outcome) {
-    case limiter::Outcome::forbidden:
-      co_return co_await refuse(decision::identity_denied);
-    case limiter::Outcome::identity_required:
-      co_return co_await refuse(decision::identity_required);
-    case limiter::Outcome::too_many_limits:
-      co_return co_await refuse(decision::too_many_limits);
-    case limiter::Outcome::identity_ambiguous: {
-      const std::string detail = identity::describe(recorded_.ambiguity);
-      co_return co_await refuse({400, detail});
-    }
-    case limiter::Outcome::token_invalid:
-      response_status_ = 401;
-      co_return co_await answer(invalid_token_answer(recorded_, context_.fields, context_.body));
-    case limiter::Outcome::token_unverifiable:
-      co_return co_await answer(unverifiable_token_answer(recorded_, options().response_fields,
-                                                          context_.pass_clock.now(),
-                                                          context_.fields, context_.body));
-    default:
-      co_return co_await answer(undecided_answer(
-          decision::undecided, recorded_, options().response_fields, context_.pass_clock.now(),
-          context_.random.next(), context_.fields, context_.body));
-  }
+  if (client_.watchdog->aborted()) co_return;
+  if (is_response(recorded_.outcome)) response_status_ = 401;
+  const AnswerPhase phase = answer_phase(context_, options().response_fields, request_);
+  co_await answer(
+      undecided_answer(recorded_, decision_.route(), phase, context_.fields, context_.body));
 }
 
 loop::Task<> Exchange::answer_denied() {
-  const std::uint64_t random = recorded_.retry_after ? context_.random.next() : 0;
-  return answer(denial_answer(recorded_,
-                              {.options = options().response_fields,
-                               .request_fields = request_.fields,
-                               .now = context_.pass_clock.now(),
-                               .random = random},
-                              context_.fields, context_.body));
+  const AnswerPhase phase = answer_phase(context_, options().response_fields, request_);
+  return answer(denial_answer(recorded_, phase, context_.fields, context_.body));
 }
 
 /// Answers an admitted request of a route without an upstream.

@@ -4,6 +4,7 @@
 
 #include <boost/container/static_vector.hpp>
 
+#include "decision/refusals.hpp"
 #include "http/accept.hpp"
 #include "http/forwarding.hpp"
 #include "http/problem.hpp"
@@ -57,6 +58,36 @@ OwnAnswer problem_answer(int status, std::string_view detail, std::string_view f
           .limit_fields = decision.limit_fields};
 }
 
+/// 401 with the reason in WWW-Authenticate (RFC 6750 section 3).
+OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fields,
+                               std::string& body) {
+  const std::string_view reason = jwt::description_of(*decision.rejection);
+  fields.assign("Cache-Control: no-store\r\nWWW-Authenticate: Bearer error=\"invalid_token\", ");
+  fields.append("error_description=\"").append(reason).append("\"\r\n");
+  return problem_answer(401, reason, fields, decision, body);
+}
+
+/// 503 with Retry-After: the keys of the provider have not been read yet.
+OwnAnswer unverifiable_token_answer(const DecisionRecord& decision, const AnswerPhase& phase,
+                                    std::string& fields, std::string& body) {
+  fields.clear();
+  http::append_retry_after(fields, retry_for_keys_s, phase.options.retry_after, phase.now);
+  return problem_answer(503, "the keys for tokens are not available yet; try again later", fields,
+                        decision, body);
+}
+
+/// The refusal with Retry-After: no store has decided.
+OwnAnswer failed_answer(const DecisionRecord& decision, const AnswerPhase& phase,
+                        std::string& fields, std::string& body) {
+  const http::ResponseFieldOptions& options = phase.options;
+  fields.assign(decision.policy == nullptr ? std::string_view() : decision.policy->denial.fields);
+  const std::int64_t seconds =
+      http::retry_after_seconds(retry_for_store, options.retry_after_jitter, phase.random);
+  http::append_retry_after(fields, seconds, options.retry_after, phase.now);
+  return problem_answer(decision::undecided.status, decision::undecided.detail, fields, decision,
+                        body);
+}
+
 }  // namespace
 
 OwnAnswer refusal_answer(const http::Refusal& refusal, const options::Route* route,
@@ -83,33 +114,6 @@ std::optional<OwnAnswer> answer_instead_of_upstream(const options::Route& route,
   return std::nullopt;
 }
 
-OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fields,
-                               std::string& body) {
-  const std::string_view reason = jwt::description_of(*decision.rejection);
-  fields.assign("Cache-Control: no-store\r\nWWW-Authenticate: Bearer error=\"invalid_token\", ");
-  fields.append("error_description=\"").append(reason).append("\"\r\n");
-  return problem_answer(401, reason, fields, decision, body);
-}
-
-OwnAnswer unverifiable_token_answer(const DecisionRecord& decision,
-                                    const http::ResponseFieldOptions& options, Instant now,
-                                    std::string& fields, std::string& body) {
-  fields.clear();
-  http::append_retry_after(fields, retry_for_keys_s, options.retry_after, now);
-  return problem_answer(503, "the keys for tokens are not available yet; try again later", fields,
-                        decision, body);
-}
-
-OwnAnswer undecided_answer(const http::Refusal& refusal, const DecisionRecord& decision,
-                           const http::ResponseFieldOptions& options, Instant now,
-                           std::uint64_t random, std::string& fields, std::string& body) {
-  fields.assign(decision.policy == nullptr ? std::string_view() : decision.policy->denial.fields);
-  const std::int64_t seconds =
-      http::retry_after_seconds(retry_for_store, options.retry_after_jitter, random);
-  http::append_retry_after(fields, seconds, options.retry_after, now);
-  return problem_answer(refusal.status, refusal.detail, fields, decision, body);
-}
-
 OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase,
                         std::string& fields, std::string& body) {
   const limiter::Policy& policy = *decision.policy;
@@ -131,6 +135,26 @@ OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase
           .fields = fields,
           .body = is_problem ? body : *own->text,
           .limit_fields = decision.limit_fields};
+}
+
+OwnAnswer undecided_answer(const DecisionRecord& decision, const options::Route* route,
+                           const AnswerPhase& phase, std::string& fields, std::string& body) {
+  switch (decision.outcome) {
+    case limiter::Outcome::forbidden:
+      return refusal_answer(decision::identity_denied, route, decision, body);
+    case limiter::Outcome::identity_required:
+      return refusal_answer(decision::identity_required, route, decision, body);
+    case limiter::Outcome::too_many_limits:
+      return refusal_answer(decision::too_many_limits, route, decision, body);
+    case limiter::Outcome::identity_ambiguous:
+      return refusal_answer({400, identity::describe(decision.ambiguity)}, route, decision, body);
+    case limiter::Outcome::token_invalid:
+      return invalid_token_answer(decision, fields, body);
+    case limiter::Outcome::token_unverifiable:
+      return unverifiable_token_answer(decision, phase, fields, body);
+    default:
+      return failed_answer(decision, phase, fields, body);
+  }
 }
 
 }  // namespace weir::proxy

@@ -31,22 +31,7 @@ std::optional<OwnAnswer> answer_instead_of_upstream(const options::Route& route,
                                                     const DecisionRecord& decision,
                                                     std::string& body);
 
-/// 401 with the reason in WWW-Authenticate (RFC 6750 section 3).
-OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fields,
-                               std::string& body);
-
-/// 503 with Retry-After: the keys of the provider have not been read yet.
-OwnAnswer unverifiable_token_answer(const DecisionRecord& decision,
-                                    const http::ResponseFieldOptions& options, Instant now,
-                                    std::string& fields, std::string& body);
-
-/// The refusal with Retry-After: no store has decided. `random`: uniformly distributed, for its
-/// jitter.
-OwnAnswer undecided_answer(const http::Refusal& refusal, const DecisionRecord& decision,
-                           const http::ResponseFieldOptions& options, Instant now,
-                           std::uint64_t random, std::string& fields, std::string& body);
-
-/// The part of a denial that does not follow from the decision.
+/// The part of an answer that does not follow from the decision.
 struct AnswerPhase {
   const http::ResponseFieldOptions& options;
   std::span<const http::FieldView> request_fields;  ///< Accept chooses among several bodies
@@ -56,5 +41,16 @@ struct AnswerPhase {
 
 OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase,
                         std::string& fields, std::string& body);
+
+/// The answer to a request that the limiter refuses, or cannot decide: to any outcome but allowed,
+/// unlimited and denied. `route`: as for refusal_answer().
+OwnAnswer undecided_answer(const DecisionRecord& decision, const options::Route* route,
+                           const AnswerPhase& phase, std::string& fields, std::string& body);
+
+/// True if the answer to a request with this outcome counts as a response for `charge`: the token
+/// of a client is invalid, whom limits without one have admitted.
+constexpr bool is_response(limiter::Outcome outcome) {
+  return outcome == limiter::Outcome::token_invalid;
+}
 
 }  // namespace weir::proxy

@@ -16,17 +16,19 @@ bool text_holds(std::string_view text, std::string_view part) {
 }
 
 TEST_CASE("a request that no store decided may come again in a second, and with jitter later") {
-  const DecisionRecord decision;
+  DecisionRecord decision;
+  decision.outcome = limiter::Outcome::failed;
   http::ResponseFieldOptions options;
   std::string fields = "of the last answer";
   std::string body;
-  OwnAnswer answer =
-      undecided_answer({503, "no decision"}, decision, options, now, 0, fields, body);
+  AnswerPhase phase{.options = options, .request_fields = {}, .now = now, .random = 0};
+  OwnAnswer answer = undecided_answer(decision, nullptr, phase, fields, body);
   CHECK(answer.status == 503);
   CHECK(answer.fields == "Retry-After: 1\r\n");
-  CHECK(text_holds(answer.body, "no decision"));
+  CHECK(text_holds(answer.body, decision::undecided.detail));
   options.retry_after_jitter = 10s;
-  answer = undecided_answer({503, "no decision"}, decision, options, now, ~0ULL / 2, fields, body);
+  phase.random = ~0ULL / 2;
+  answer = undecided_answer(decision, nullptr, phase, fields, body);
   CHECK(answer.fields != "Retry-After: 1\r\n");
 }
 
@@ -34,12 +36,43 @@ TEST_CASE("an answer without a decision has the fields of the policy's denials")
   limiter::Policy policy;
   policy.denial.fields = "Cache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n";
   DecisionRecord decision;
+  decision.outcome = limiter::Outcome::failed;
   decision.policy = &policy;
+  const http::ResponseFieldOptions options;
   std::string fields;
   std::string body;
-  const OwnAnswer answer =
-      undecided_answer({503, "no decision"}, decision, {}, now, 0, fields, body);
+  const AnswerPhase phase{.options = options, .request_fields = {}, .now = now};
+  const OwnAnswer answer = undecided_answer(decision, nullptr, phase, fields, body);
   CHECK(answer.fields == policy.denial.fields + "Retry-After: 1\r\n");
+}
+
+TEST_CASE("every outcome that is no decision has its answer") {
+  using limiter::Outcome;
+  const auto [outcome, status, fields_of_answer] = GENERATE(table<Outcome, int, std::string>({
+      {Outcome::forbidden, 403, ""},
+      {Outcome::identity_required, 401, "WWW-Authenticate: ApiKey\r\n"},
+      {Outcome::too_many_limits, 400, ""},
+      {Outcome::identity_ambiguous, 400, ""},
+      {Outcome::token_invalid, 401,
+       "Cache-Control: no-store\r\nWWW-Authenticate: Bearer error=\"invalid_token\", "
+       "error_description=\"the token has expired\"\r\n"},
+      {Outcome::token_unverifiable, 503, "Retry-After: 1\r\n"},
+      {Outcome::failed, 503, "Retry-After: 1\r\n"},
+  }));
+  options::Route route;
+  route.challenge = "WWW-Authenticate: ApiKey\r\n";
+  DecisionRecord decision;
+  decision.outcome = outcome;
+  decision.rejection = jwt::Rejection::expired;
+  const identity::Source source{identity::FromHeader{"x-key"}};
+  decision.ambiguity.source = &source;
+  const http::ResponseFieldOptions options;
+  std::string fields, body;
+  const AnswerPhase phase{.options = options, .request_fields = {}, .now = now};
+  const OwnAnswer answer = undecided_answer(decision, &route, phase, fields, body);
+  CHECK(answer.status == status);
+  CHECK(answer.fields == fields_of_answer);
+  CHECK(is_response(outcome) == (outcome == Outcome::token_invalid));
 }
 
 TEST_CASE("a refusal is a problem of its status, with the fields that the status needs") {
