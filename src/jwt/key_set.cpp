@@ -98,6 +98,14 @@ Result<KeySet> KeySet::of_secret(const Secret& secret) {
   return set;
 }
 
+KeySet KeySet::with(Key key) const {
+  std::vector<Key> keys = keys_;
+  keys.push_back(std::move(key));
+  KeySet set(std::move(keys));
+  set.accepts_any_id_ = accepts_any_id_;
+  return set;
+}
+
 Candidates KeySet::candidates(const std::optional<std::string>& id, JwsAlgorithm algorithm) const {
   Candidates found{.keys = {}, .count = 0, .known = accepts_any_id_};
   if (id && !accepts_any_id_) {

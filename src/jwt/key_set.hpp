@@ -43,6 +43,8 @@ class KeySet {
   /// With a key ID, the key that has it. Without one, the first keys that fit the algorithm.
   Candidates candidates(const std::optional<std::string>& id, JwsAlgorithm algorithm) const;
   std::size_t size() const { return keys_.size(); }
+  /// A set with one more key, which has another ID.
+  KeySet with(Key key) const;
 
  private:
   std::vector<Key> keys_;  ///< by ID, those without one first
