@@ -1,7 +1,7 @@
 # weir_room(NAME USES room... [LIBRARIES target...]): src/NAME as the static library weir_NAME.
 # A room without sources yet is an interface library, so that the graph above stays whole. The global property
 # weir_rooms lists all rooms in their order.
-set(rooms_off_the_request_path config admin app cli)
+set(rooms_off_the_request_path config admin app scenario cli)
 function(weir_room name)
   set_property(GLOBAL APPEND PROPERTY weir_rooms ${name})
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})

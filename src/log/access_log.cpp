@@ -55,26 +55,6 @@ void append_clf_text(Appender& out, std::string_view text) {
   }
 }
 
-std::string_view word(AccessDecision decision) {
-  switch (decision) {
-    case AccessDecision::none:
-      return {};
-    case AccessDecision::allowed:
-      return "allowed";
-    case AccessDecision::denied:
-      return "denied";
-    case AccessDecision::shadow_denied:
-      return "shadow_denied";
-    case AccessDecision::delayed:
-      return "delayed";
-    case AccessDecision::settled:
-      return "settled";
-    case AccessDecision::error:
-      return "error";
-  }
-  return {};
-}
-
 std::string_view word(AbortedBy party) {
   switch (party) {
     case AbortedBy::none:
@@ -176,6 +156,26 @@ class Line {
 
 }  // namespace
 
+std::string_view to_string(AccessDecision decision) {
+  switch (decision) {
+    case AccessDecision::none:
+      return {};
+    case AccessDecision::allowed:
+      return "allowed";
+    case AccessDecision::denied:
+      return "denied";
+    case AccessDecision::shadow_denied:
+      return "shadow_denied";
+    case AccessDecision::delayed:
+      return "delayed";
+    case AccessDecision::settled:
+      return "settled";
+    case AccessDecision::error:
+      return "error";
+  }
+  return {};
+}
+
 void append_json_line(std::string& text, const AccessRecord& record) {
   Line(text)
       .time(R"({"time":)", record.time)
@@ -192,7 +192,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .text(R"(,"upstream":)", record.upstream)
       .text(R"(,"upstream_server":)", record.upstream_server)
       .duration(R"(,"upstream_us":)", record.upstream_took)
-      .word(R"(,"decision":)", word(record.decision))
+      .word(R"(,"decision":)", to_string(record.decision))
       .text(R"(,"policy":)", record.policy)
       .denied(R"(,"denied_by":)", record.denied_by)
       .number(R"(,"cost":)", record.cost)

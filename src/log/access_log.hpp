@@ -32,6 +32,9 @@ enum class AccessDecision : std::uint8_t {
   settled,        ///< no decision: the report of another proxy about a request it has served
 };
 
+/// The word in the log; empty: none.
+std::string_view to_string(AccessDecision decision);
+
 /// The party that ended a request before its response was complete.
 enum class AbortedBy : std::uint8_t {
   none,      ///< null in the line

@@ -1,33 +1,14 @@
 #include "proxy/http1_responder.hpp"
 
-#include "base/appender.hpp"
 #include "http/chunked.hpp"
-#include "http/problem.hpp"
 #include "loop/ticks.hpp"
+#include "proxy/own_answers.hpp"
 #include "proxy/tunnel.hpp"
 
 namespace weir::proxy {
 namespace {
 
 constexpr std::size_t tunnel_input = 4 * 1024;
-
-/// Appends the text of a response that Weir generates itself.
-void append_own_answer(std::string& text, const OwnAnswer& answer, const http::ClientHop& client,
-                       std::string_view date, bool has_body) {
-  Appender out(text);
-  out.add("HTTP/1.1 ").number(answer.status).add(' ').add(http::reason_phrase(answer.status));
-  out.add("\r\nDate: ").add(date).add("\r\n");
-  if (answer.status != 204) {
-    out.add("Content-Type: ").add(answer.content_type);
-    out.add("\r\nContent-Length: ").number(answer.body.size()).add("\r\n");
-  }
-  http::append_added_fields(out, client, answer.edits);
-  out.add(answer.fields);
-  if (answer.edits != nullptr)
-    answer.edits->append_to_answer(out, answer.fields, answer.status >= 400);
-  http::append_connection(out, client);
-  if (has_body && answer.status != 204 && answer.status != 304) out.add(answer.body);
-}
 
 }  // namespace
 

@@ -53,4 +53,8 @@ constexpr bool is_response(limiter::Outcome outcome) {
   return outcome == limiter::Outcome::token_invalid;
 }
 
+/// Appends the text of a response that Weir generates itself. `date`: the value of Date.
+void append_own_answer(std::string& text, const OwnAnswer& answer, const http::ClientHop& client,
+                       std::string_view date, bool has_body);
+
 }  // namespace weir::proxy

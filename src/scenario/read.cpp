@@ -1,0 +1,202 @@
+#include "scenario/read.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "app/override_request.hpp"
+#include "base/rfc3339.hpp"
+#include "config/document.hpp"
+#include "config/table.hpp"
+#include "scenario/value_json.hpp"
+
+namespace weir::scenario {
+namespace {
+
+using config::Cursor;
+using config::Diagnostic;
+using config::Entry;
+using config::Key;
+
+constexpr std::size_t most_steps = 100'000;
+constexpr Instant default_start = instant_from_us(1'767'225'600'000'000);  // 2026-01-01T00:00:00Z
+
+/// A scenario while it is read.
+struct Reading {
+  Scenario& to;
+  Problems& problems;  ///< of the configuration
+  std::map<std::string, std::string> variables{};
+};
+
+void read_variables(const Cursor& in, Reading& reading) {
+  config::for_each_named(in, "a map of variables, such as {RATE: 10/1s}", 1'000,
+                         [&](const std::string& name, const Cursor& value) {
+                           config::read_text(value, reading.variables[name]);
+                         });
+}
+
+void read_config(const Cursor& in, Reading& reading) {
+  const auto name = in.text();
+  if (!name) return;
+  const std::string file = config::resolve_path(in, *name);
+  const auto text = config::read_text(file, config::load_patience);
+  if (!text) return in.error(in.as_written(text.error().front().message, file));
+  config::Environment environment = config::process_environment(file);
+  environment.variable = [&](const std::string& variable) {
+    const auto found = reading.variables.find(variable);
+    return found == reading.variables.end() ? in.environment().variable(variable)
+                                            : std::optional(found->second);
+  };
+  auto loaded = config::load_text(*text, environment);
+  if (loaded) {
+    reading.to.config = *std::move(loaded);
+  } else {
+    reading.problems.push_back({.file = file, .problems = std::move(loaded).error()});
+  }
+  reading.to.config_file = file;
+}
+
+void read_start(const Cursor& in, Reading& reading) {
+  const auto text = in.text();
+  if (!text) return;
+  const auto start = parse_rfc3339(*text);
+  if (!start) return in.error_showing("expected a date and a time, such as 2026-01-01T00:00:00Z");
+  reading.to.start = *start;
+}
+
+/// A step while it is read.
+struct StepReading {
+  const Scenario& scenario;
+  Step& to;
+
+  template <class Part>
+  PartOf<Part> part(Part& of) const {
+    return {.config = scenario.config.get(), .at = scenario.start + to.at, .to = of};
+  }
+};
+
+/// Reads the members that PUT /v1/overrides takes.
+void read_override(const Cursor& in, StepReading& reading) {
+  if (!in.expect_map("an override, such as {identity: api_key, key: abc, plan: gold}")) return;
+  std::string body;
+  append_json(body, in);
+  if (reading.scenario.config == nullptr) return;
+  const config::Config& config = *reading.scenario.config;
+  std::vector<std::string> names;
+  for (const limiter::Policy& policy : config.limiter.policies)
+    names.push_back(policy.name);
+  auto put = app::read_override(body, {.config = config, .policy_names = names},
+                                reading.scenario.start + reading.to.at);
+  if (!put) return in.error(put.error().message);
+  reading.to.override = OverridePut{.identity = put->key, .entry = std::move(put->entry)};
+}
+
+constexpr Key<StepReading> step_keys[] = {
+    {.name = "name",
+     .read = [](const Cursor& in, StepReading& step) { config::read_text(in, step.to.name); }},
+    {.name = "at",
+     .read = [](const Cursor& in,
+                StepReading& step) { config::read_duration(in, step.to.at, scenario_times); }},
+    {.name = "repeat",
+     .read =
+         [](const Cursor& in, StepReading& step) {
+           config::read_integer_into(in, step.to.repeat, {1, 1'000'000});
+         }},
+    {.name = "every",
+     .read = [](const Cursor& in,
+                StepReading& step) { config::read_duration(in, step.to.every, scenario_times); }},
+    {.name = "override", .read = read_override},
+    {.name = "request",
+     .read = [](const Cursor& in,
+                StepReading& step) { read_request(in, step.part(step.to.request)); }},
+    {.name = "response",
+     .read = [](const Cursor& in,
+                StepReading& step) { read_response(in, step.part(step.to.response)); }},
+    {.name = "expect",
+     .read = [](const Cursor& in,
+                StepReading& step) { read_expectation(in, step.part(step.to.expect)); }},
+};
+
+/// Reports a step that is neither a request nor an override, or both.
+void check_step(const Cursor& in) {
+  const bool puts = in.has("override");
+  if (!in.has("request") && !puts)
+    return in.error("the key \"request\" is missing" + config::hint_on_missing_key(in, "request"));
+  for (const std::string_view key : {"request", "response", "expect", "repeat", "every"}) {
+    if (puts && in.has(key))
+      in.at_key(key).error("a step with override has no request; write another step");
+  }
+}
+
+void read_steps(const Cursor& in, Reading& reading) {
+  Duration at{0};
+  config::for_each_item(in, "a list of steps", most_steps, [&](const Cursor& item) {
+    Step step;
+    step.number = reading.to.steps.size() + 1;
+    step.line = item.node().position.line;
+    step.at = at;  // without `at`, that of the step before
+    StepReading step_reading{.scenario = reading.to, .to = step};
+    if (config::read_table(item, step_keys, step_reading)) check_step(item);
+    at = step.at;
+    reading.to.steps.push_back(std::move(step));
+  });
+}
+
+// The order in which they are read: the variables before the configuration, and that before names
+// of it.
+constexpr Key<Reading> scenario_keys[] = {
+    {.name = "variables", .read = read_variables},
+    {.name = "config", .read = read_config, .required = true},
+    {.name = "start", .read = read_start},
+    {.name = "steps", .read = read_steps, .required = true},
+};
+
+std::vector<Diagnostic> in_order(std::vector<Diagnostic> problems) {
+  std::ranges::stable_sort(problems, {},
+                           [](const Diagnostic& one) { return std::pair(one.line, one.column); });
+  return problems;
+}
+
+}  // namespace
+
+void throw_exception_from_error(const Problems& problems, const boost::source_location&) {
+  throw std::runtime_error(problems.empty() || problems.front().problems.empty()
+                               ? "scenario error"
+                               : problems.front().problems.front().to_string());
+}
+
+Result<Scenario, Problems> read_text(std::string_view yaml, const std::string& file,
+                                     const config::Environment& environment) {
+  config::Environment own = environment;
+  own.kind = "test";
+  config::Loading loading{.environment = own,
+                          .written = {},
+                          .files = {},
+                          .secrets = {},
+                          .problems = {},
+                          .warnings = {}};
+  Scenario scenario;
+  scenario.start = default_start;
+  Problems problems;
+  const auto root = config::parse_document(yaml, loading.problems);
+  if (!root && loading.problems.empty())
+    loading.problems.push_back(config::diagnostic_at({}, "the file is empty"));
+  if (root) {
+    Reading reading{.to = scenario, .problems = problems};
+    config::read_table(Cursor(loading, *root, {}), scenario_keys, reading);
+  }
+  if (!loading.problems.empty())
+    problems.insert(problems.begin(),
+                    {.file = file, .problems = in_order(std::move(loading.problems))});
+  if (!problems.empty()) return problems;
+  return scenario;
+}
+
+Result<Scenario, Problems> read_file(const std::filesystem::path& file) {
+  const auto text = config::read_text(file);
+  if (!text) return Problems{{.file = file.string(), .problems = text.error()}};
+  return read_text(*text, file.string(), config::process_environment(file));
+}
+
+}  // namespace weir::scenario
