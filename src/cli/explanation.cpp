@@ -316,7 +316,7 @@ class Explainer {
     using limiter::Fate;
     if (traced.fate == Fate::preflight)
       return "not charged: a CORS preflight request, and charge_preflight is not set";
-    const std::string conditions = explain_conditions(
+    std::string conditions = explain_conditions(
         config_, traced, plan.value_or(limiter::PlanReading{}), client, to.conditions);
     if (!traced.conditions.empty() && decides(traced.conditions.back())) return conditions;
     if (to.is_unlimited) return "the " + std::string(to.numbers_from) + " sets unlimited";

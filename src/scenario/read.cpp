@@ -16,7 +16,6 @@ namespace {
 
 using config::Cursor;
 using config::Diagnostic;
-using config::Entry;
 using config::Key;
 
 constexpr std::size_t most_steps = 100'000;
