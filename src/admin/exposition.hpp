@@ -4,8 +4,6 @@
 // Times are whole microseconds and are written exactly, as decimal seconds.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -21,18 +19,6 @@ struct Label {
   std::string_view value;
 };
 using Labels = std::initializer_list<Label>;
-
-/// The sum of the histograms of several workers.
-struct HistogramSum {
-  std::array<std::uint64_t, DurationHistogram::bounds_us.size() + 1> buckets{};
-  std::uint64_t sum_us = 0;
-
-  void add(const DurationHistogram& part) {
-    for (std::size_t i = 0; i < buckets.size(); ++i)
-      buckets[i] += part.bucket(i);
-    sum_us += part.sum_us();
-  }
-};
 
 class Exposition {
  public:

@@ -8,37 +8,10 @@
 #include <vector>
 
 #include "admin/exposition.hpp"
+#include "admin/sums.hpp"
 
 namespace weir::admin {
 namespace {
-
-struct RouteSum {
-  std::string_view name;
-  std::array<std::uint64_t, 500> by_status{};
-  HistogramSum duration{};
-
-  void add(const RouteCounters& part) {
-    for (std::size_t i = 0; i < by_status.size(); ++i)
-      by_status[i] += part.by_status[i].value();
-    duration.add(part.duration);
-  }
-};
-
-// Prometheus refuses a scrape that has two samples of one series. Routes with the same name have
-// the same counters object, which is written once.
-std::vector<RouteSum> sum_routes(const Instruments& in) {
-  std::vector<RouteSum> sums;
-  std::unordered_set<std::string_view> seen;
-  const auto& routes = in.proxy.routes;
-  for (std::size_t i = 0; i <= routes.size(); ++i) {
-    const std::string_view name = i < routes.size() ? routes[i].name : unmatched_route;
-    if (!seen.insert(name).second) continue;
-    RouteSum& sum = sums.emplace_back(RouteSum{.name = name});
-    for (const auto& worker : in.named)
-      sum.add(*worker->routes[i]);
-  }
-  return sums;
-}
 
 void write_routes(Exposition& out, const Instruments& in) {
   const auto routes = sum_routes(in);
@@ -49,6 +22,9 @@ void write_routes(Exposition& out, const Instruments& in) {
       out.sample({{"route", route.name}, {"code", std::to_string(100 + i)}}, route.by_status[i]);
     }
   }
+  out.family("weir_denials_total", "counter", "Requests that a limit denied, by route.");
+  for (const auto& route : routes)
+    out.sample({{"route", route.name}}, route.denied);
   out.family("weir_request_duration_seconds", "histogram",
              "Time from the start of a request to the end of its answer.");
   for (const auto& route : routes)
@@ -88,15 +64,6 @@ void write_decisions(Exposition& out, const Instruments& in) {
   }
 }
 
-/// True if a limit of a route holds units of this policy.
-bool has_holds(const Instruments& in, std::size_t policy) {
-  return std::ranges::any_of(in.proxy.routes, [&](const auto& route) {
-    return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
-      return limit.policy == policy && limiter::holds_cost(limit, in.limiter.policies[policy]);
-    });
-  });
-}
-
 void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::size_t>& policies,
                  Gauge limiter::PolicyCounters::*gauge) {
   for (const std::size_t i : policies) {
@@ -122,7 +89,7 @@ void write_holds(Exposition& out, const Instruments& in) {
   using limiter::PolicyCounters;
   std::vector<std::size_t> holding, queueing;
   for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
-    if (has_holds(in, i)) holding.push_back(i);
+    if (holds_units(in, i)) holding.push_back(i);
     if (in.limiter.policies[i].queue > 0) queueing.push_back(i);
   }
   if (holding.empty()) return;

@@ -3,16 +3,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "admin/exposition.hpp"
 #include "admin/instruments.hpp"
 #include "admin/process_stats.hpp"
 
 namespace weir::admin {
-
-/// The route of requests that no route matches, or whose head cannot be read.
-inline constexpr std::string_view unmatched_route = "none";
 
 /// Writes the metrics of the store, in memory or shared, and of the nodes of Redis.
 void write_store(Exposition& out, const Instruments& in);

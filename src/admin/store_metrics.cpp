@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <map>
 #include <string>
 #include <string_view>
 
 #include "admin/exposition.hpp"
 #include "admin/metrics.hpp"
+#include "admin/sums.hpp"
 
 namespace weir::admin {
 namespace {
@@ -44,35 +44,6 @@ void write_every_store(Exposition& out, const Instruments& in) {
              "Units of any instance whose lease this one found ended.");
   out.sample({}, total(in.shared_store,
                        [](const auto& worker) { return worker.store->holds_expired.value(); }));
-}
-
-/// The nodes that are in use, each once, with what all workers count about it.
-struct NodeSum {
-  bool is_up = true;  ///< for every worker
-  store::NodeControl::State state{};
-  std::uint64_t in_flight = 0;
-  std::uint64_t errors = 0;
-  HistogramSum latency{};
-
-  void add(const redis::NodeCounters& part) {
-    is_up = is_up && part.is_ready.load(std::memory_order_relaxed);
-    state = std::max(state, part.breaker.state.load(std::memory_order_relaxed));
-    in_flight += part.breaker.in_flight.load(std::memory_order_relaxed);
-    errors += part.breaker.errors.value();
-    latency.add(part.breaker.latency);
-  }
-};
-using NodeSums = std::map<std::string, NodeSum>;
-
-NodeSums sum_nodes(const Instruments& in) {
-  NodeSums nodes;
-  for (const auto& worker : in.shared_store) {
-    worker.nodes->each([&](const redis::NodeCountersList::Entry& entry) {
-      if (entry.counters.is_used.load(std::memory_order_relaxed))
-        nodes[entry.server].add(entry.counters);
-    });
-  }
-  return nodes;
 }
 
 /// A counter of all nodes of all workers.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "admin/metrics.hpp"
+#include "admin/sums.hpp"
 
 namespace weir::app {
 namespace {

@@ -62,4 +62,21 @@ class DurationHistogram {
   Counter sum_us_;
 };
 
+/// The sum of the histograms of several workers.
+struct HistogramSum {
+  std::array<std::uint64_t, DurationHistogram::bounds_us.size() + 1> buckets{};
+  std::uint64_t sum_us = 0;
+
+  void add(const DurationHistogram& part) {
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      buckets[i] += part.bucket(i);
+    sum_us += part.sum_us();
+  }
+  void add(const HistogramSum& part) {
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      buckets[i] += part.buckets[i];
+    sum_us += part.sum_us;
+  }
+};
+
 }  // namespace weir

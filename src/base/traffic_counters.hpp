@@ -13,6 +13,7 @@ namespace weir {
 struct RouteCounters {
   std::array<Counter, 500> by_status;  ///< index: status - 100
   DurationHistogram duration;
+  Counter denied;  ///< requests that a limit or an override denied, whatever their status
 
   void count(int status, Duration took) {
     if (status >= 100 && status < 600) by_status[static_cast<std::size_t>(status - 100)].add();

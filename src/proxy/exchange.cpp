@@ -232,6 +232,7 @@ loop::Task<> Exchange::refuse(http::Refusal refusal) {
 /// Answers a request that the limiter refuses, or cannot decide.
 loop::Task<> Exchange::answer_undecided() {
   if (client_.watchdog->aborted()) co_return;
+  if (recorded_.outcome == limiter::Outcome::forbidden) count_.count_denial();
   if (is_response(recorded_.outcome)) response_status_ = 401;
   const AnswerPhase phase = answer_phase(context_, options().response_fields, request_);
   co_await answer(
@@ -239,6 +240,7 @@ loop::Task<> Exchange::answer_undecided() {
 }
 
 loop::Task<> Exchange::answer_denied() {
+  count_.count_denial();
   const AnswerPhase phase = answer_phase(context_, options().response_fields, request_);
   return answer(denial_answer(recorded_, phase, context_.fields, context_.body));
 }

@@ -25,6 +25,8 @@ class RequestCount {
     is_done_ = false;
   }
   void use(RouteCounters& route) { counters_ = &route; }
+  /// The request is denied, and still to be counted.
+  void count_denial() { counters_->denied.add(); }
   /// Counts the request. Status 0, no response, is not counted. Later calls do nothing.
   void count(int status, Instant now) {
     if (!is_done_ && status != 0) counters_->count(status, now - started_at_);

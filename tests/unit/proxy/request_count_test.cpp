@@ -32,6 +32,14 @@ TEST_CASE("a request counts once, where it belongs at the end of its route phase
     CHECK(route.duration.sum_us() == 5'000);
     CHECK(counted(unrouted) == 0);
   }
+  SECTION("a denial is counted beside the status") {
+    count.use(route);
+    count.count_denial();
+    count.count(403, start);
+    CHECK(route.denied.value() == 1);
+    CHECK(counted(route) == 1);
+    CHECK(unrouted.denied.value() == 0);
+  }
   SECTION("a tunnel counts when it opens, not when it ends") {
     count.use(route);
     count.count(101, start + 1ms);

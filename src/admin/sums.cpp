@@ -1,0 +1,58 @@
+#include "admin/sums.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "limiter/policy.hpp"
+
+namespace weir::admin {
+
+void RouteSum::add(const RouteCounters& part) {
+  for (std::size_t i = 0; i < by_status.size(); ++i)
+    by_status[i] += part.by_status[i].value();
+  denied += part.denied.value();
+  duration.add(part.duration);
+}
+
+std::vector<RouteSum> sum_routes(const Instruments& in) {
+  std::vector<RouteSum> sums;
+  std::unordered_set<std::string_view> seen;
+  const auto& routes = in.proxy.routes;
+  for (std::size_t i = 0; i <= routes.size(); ++i) {
+    const std::string_view name = i < routes.size() ? routes[i].name : unmatched_route;
+    if (!seen.insert(name).second) continue;
+    RouteSum& sum = sums.emplace_back(RouteSum{.name = name});
+    for (const auto& worker : in.named)
+      sum.add(*worker->routes[i]);
+  }
+  return sums;
+}
+
+void NodeSum::add(const redis::NodeCounters& part) {
+  is_up = is_up && part.is_ready.load(std::memory_order_relaxed);
+  state = std::max(state, part.breaker.state.load(std::memory_order_relaxed));
+  in_flight += part.breaker.in_flight.load(std::memory_order_relaxed);
+  errors += part.breaker.errors.value();
+  latency.add(part.breaker.latency);
+}
+
+NodeSums sum_nodes(const Instruments& in) {
+  NodeSums nodes;
+  for (const auto& worker : in.shared_store) {
+    worker.nodes->each([&](const redis::NodeCountersList::Entry& entry) {
+      if (entry.counters.is_used.load(std::memory_order_relaxed))
+        nodes[entry.server].add(entry.counters);
+    });
+  }
+  return nodes;
+}
+
+bool holds_units(const Instruments& in, std::size_t policy) {
+  return std::ranges::any_of(in.proxy.routes, [&](const auto& route) {
+    return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
+      return limit.policy == policy && limiter::holds_cost(limit, in.limiter.policies[policy]);
+    });
+  });
+}
+
+}  // namespace weir::admin

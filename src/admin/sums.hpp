@@ -1,0 +1,54 @@
+// Counters of all workers added up, for the metrics and the status page.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admin/instruments.hpp"
+#include "base/counters.hpp"
+#include "base/traffic_counters.hpp"
+#include "redis/node_counters.hpp"
+#include "store/node_control.hpp"
+
+namespace weir::admin {
+
+/// The route of requests that no route matches, or whose head cannot be read.
+inline constexpr std::string_view unmatched_route = "none";
+
+struct RouteSum {
+  std::string_view name;
+  std::array<std::uint64_t, 500> by_status{};  ///< index: status - 100
+  std::uint64_t denied = 0;
+  HistogramSum duration{};
+
+  void add(const RouteCounters& part);
+};
+
+/// One for each name. Routes with the same name have the same counters, and Prometheus refuses a
+/// scrape that has two samples of one series.
+std::vector<RouteSum> sum_routes(const Instruments& in);
+
+/// What all workers count about a node of Redis.
+struct NodeSum {
+  bool is_up = true;                  ///< for every worker
+  store::NodeControl::State state{};  ///< the worst of the workers
+  std::uint64_t in_flight = 0;
+  std::uint64_t errors = 0;
+  HistogramSum latency{};
+
+  void add(const redis::NodeCounters& part);
+};
+using NodeSums = std::map<std::string, NodeSum>;
+
+/// The nodes that are in use, each once.
+NodeSums sum_nodes(const Instruments& in);
+
+/// True if a limit of a route holds units of this policy.
+bool holds_units(const Instruments& in, std::size_t policy);
+
+}  // namespace weir::admin
