@@ -60,11 +60,15 @@ std::optional<ProcessStats> parse_proc_stat(std::string_view line, const ProcUni
                       .started_at_s = units.booted_at_s + started / units.ticks_per_second};
 }
 
+ProcessStats read_process_usage() {
+  static const ProcUnits units{.ticks_per_second = ::sysconf(_SC_CLK_TCK),
+                               .page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)),
+                               .booted_at_s = boot_time_s()};
+  return parse_proc_stat(file_text("/proc/self/stat"), units).value_or(ProcessStats{});
+}
+
 ProcessStats read_process_stats() {
-  const ProcUnits units{.ticks_per_second = ::sysconf(_SC_CLK_TCK),
-                        .page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)),
-                        .booted_at_s = boot_time_s()};
-  auto stats = parse_proc_stat(file_text("/proc/self/stat"), units).value_or(ProcessStats{});
+  ProcessStats stats = read_process_usage();
   stats.open_descriptors = count_descriptors();
   if (rlimit limit{}; ::getrlimit(RLIMIT_NOFILE, &limit) == 0)
     stats.max_descriptors = limit.rlim_cur;

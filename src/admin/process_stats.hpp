@@ -31,4 +31,7 @@ std::optional<ProcessStats> parse_proc_stat(std::string_view line, const ProcUni
 /// Reads the figures of this process. A figure that cannot be read is 0.
 ProcessStats read_process_stats();
 
+/// The same without the descriptors, whose number takes long to read if there are many.
+ProcessStats read_process_usage();
+
 }  // namespace weir::admin

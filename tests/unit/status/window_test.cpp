@@ -1,0 +1,87 @@
+#include "status/window.hpp"
+
+#include <chrono>
+
+#include "catch.hpp"
+
+namespace weir::status {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant first_at = instant_from_us(1'700'000'000'000'000);
+
+/// `requests`: since the start of the instance.
+Status status_at(Duration after, std::uint64_t requests = 0) {
+  Status made{.at = first_at + after};
+  made.routes.push_back({.name = "a", .responses = {0, requests, 0, 0, 0}});
+  return made;
+}
+
+TEST_CASE("with a status each second, rates cover 5 to 10 seconds") {
+  Window window;
+  CHECK(!window.add(status_at(0s)).report.over);
+  for (int second = 1; second <= 60; ++second) {
+    CAPTURE(second);
+    const auto made =
+        window.add(status_at(std::chrono::seconds(second), 10 * static_cast<unsigned>(second)));
+    REQUIRE(made.report.over);
+    CHECK(*made.report.over <= 10s);
+    if (second >= 5) CHECK(*made.report.over >= 5s);
+    CHECK(*made.report.routes[0].requests.per_second == Approx(10));
+    CHECK(made.recent_over == 1s);
+    CHECK(*made.recent.requests.per_second == Approx(10));
+  }
+}
+
+TEST_CASE("a change is seen at once in recent, and in the rates after at most 10 seconds") {
+  Window window;
+  for (int second = 0; second <= 20; ++second)
+    window.add(status_at(std::chrono::seconds(second)));
+  CHECK(*window.add(status_at(21s, 100)).recent.requests.per_second == Approx(100));
+  WindowReport made;
+  for (int second = 22; second <= 31; ++second)
+    made = window.add(status_at(std::chrono::seconds(second), 100));
+  CHECK(*made.report.routes[0].requests.per_second == 0);
+}
+
+TEST_CASE("a status is compared with one that is a second to a minute older") {
+  struct Row {
+    Duration second_at;
+    bool is_measured;
+  };
+  for (const Row& row : {Row{999ms, false}, Row{1s, true}, Row{30s, true}, Row{60s, true},
+                         Row{61s, false}, Row{-1s, false}}) {
+    CAPTURE(row.second_at.count());
+    Window window;
+    CHECK(!window.is_measured_at(first_at));
+    window.add(status_at(0s));
+    CHECK(window.is_measured_at(first_at + row.second_at) == row.is_measured);
+    const auto made = window.add(status_at(row.second_at, 60));
+    CHECK(made.report.over.has_value() == row.is_measured);
+    if (row.is_measured) CHECK(made.report.over == row.second_at);
+  }
+}
+
+TEST_CASE("after a pause, the newer of the two statuses counts") {
+  Window window;
+  window.add(status_at(0s));
+  window.add(status_at(50s));
+  CHECK(window.add(status_at(51s)).report.over == 1s);
+  CHECK(window.add(status_at(70s)).report.over == 20s);
+  CHECK(!window.add(status_at(200s)).report.over);
+  CHECK(window.add(status_at(201s)).report.over == 1s);
+}
+
+TEST_CASE("recent covers at least half a second") {
+  Window window;
+  CHECK(!window.add(status_at(0s)).recent_over);
+  CHECK(!window.add(status_at(499ms, 5)).recent_over);
+  const auto made = window.add(status_at(1s, 10));
+  CHECK(made.recent_over == 1s);
+  CHECK(*made.recent.requests.per_second == Approx(10));
+  CHECK(window.add(status_at(1500ms, 10)).recent_over == 500ms);
+}
+
+}  // namespace
+}  // namespace weir::status
