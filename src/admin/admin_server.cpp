@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <future>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <span>
@@ -25,7 +26,8 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
-#include "http/ratelimit_fields.hpp"
+#include "admin/messages.hpp"
+#include "admin/status_feed.hpp"
 
 namespace weir::admin {
 namespace {
@@ -36,19 +38,22 @@ namespace beast_http = boost::beast::http;
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 using boost::system::error_code;
 using Stream = boost::beast::basic_stream<asio::generic::stream_protocol>;
-using Parser = beast_http::request_parser<beast_http::string_body>;
-using Response = beast_http::response<beast_http::string_body>;
 
-constexpr std::uint32_t most_head = 8 * 1024;
 constexpr auto patience = std::chrono::seconds(5);
+constexpr std::string_view too_many_pages =
+    "too many status pages are open; close one, or read /v1/status";
 constexpr auto accept_pause = std::chrono::milliseconds(100);
 
-/// One of the open connections, oldest first, for as long as it lives.
+/// One of the open connections, oldest first, for as long as it lives or until it is left out.
 class Registration {
  public:
   Registration(std::list<Stream*>& open, Stream& stream)
       : open_(open), position_(open.insert(open.end(), &stream)) {}
-  ~Registration() { open_.erase(position_); }
+  ~Registration() { leave_out(); }
+  void leave_out() {
+    if (position_ != open_.end()) open_.erase(position_);
+    position_ = open_.end();
+  }
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
 
@@ -56,87 +61,6 @@ class Registration {
   std::list<Stream*>& open_;
   std::list<Stream*>::iterator position_;
 };
-
-std::string_view view(boost::beast::string_view text) {
-  return {text.data(), text.size()};
-}
-
-/// Returns the value of the field; empty if there are several, so that none of them is accepted.
-std::optional<std::string_view> value_of(const beast_http::request_header<>& head,
-                                         beast_http::field name) {
-  const auto count = head.count(name);
-  if (count == 0) return std::nullopt;
-  return count == 1 ? view(head[name]) : std::string_view{};
-}
-
-using Found = Result<const AdminEndpoint*, AdminAnswer>;
-
-Found find(std::span<const AdminEndpoint> endpoints, const beast_http::request_header<>& head,
-           const Instruments& instruments) {
-  const std::string_view target = view(head.target());
-  const auto hosts = head.count(beast_http::field::host);
-  // RFC 9112 section 3.2.
-  if (hosts > 1 || (hosts == 0 && head.version() > 10))
-    return problem_answer(400, "the request needs exactly one Host field");
-  return find_endpoint(endpoints,
-                       {.method = view(head.method_string()),
-                        .path = target.substr(0, target.find('?')),
-                        .authorization = view(head[beast_http::field::authorization]),
-                        .from = {.host = value_of(head, beast_http::field::host),
-                                 .origin = value_of(head, beast_http::field::origin)}},
-                       instruments.options);
-}
-
-AdminCall call_of(const beast_http::request<beast_http::string_body>& request) {
-  const std::string_view target = view(request.target());
-  const auto question = std::min(target.find('?'), target.size());
-  AdminCall call{.query = std::string(target.substr(std::min(question + 1, target.size()))),
-                 .body = request.body()};
-  if (request.method() == beast_http::verb::put) call.method = AdminCall::Method::put;
-  if (request.method() == beast_http::verb::post) call.method = AdminCall::Method::post;
-  if (request.method() == beast_http::verb::delete_) call.method = AdminCall::Method::remove;
-  return call;
-}
-
-/// Returns the answer to a head that could not be read; status 0: the client has gone.
-AdminAnswer answer_to(const error_code& failure) {
-  if (failure == beast_http::error::header_limit || failure == beast_http::error::buffer_overflow) {
-    return problem_answer(431, "the request head is larger than 8 KiB");
-  }
-  if (failure.category() == make_error_code(beast_http::error::bad_method).category() &&
-      failure != beast_http::error::end_of_stream &&
-      failure != beast_http::error::partial_message) {
-    return problem_answer(400, "malformed request");
-  }
-  return {.status = 0};
-}
-
-/// Returns the answer to a body that could not be read; status 0: the client has gone.
-AdminAnswer body_answer(const error_code& failure) {
-  if (failure != beast_http::error::body_limit) return {.status = 0};
-  return problem_answer(413, "the body is larger than 16 KiB");
-}
-
-Response response_of(AdminAnswer answer, bool keep_alive) {
-  Response response(beast_http::int_to_status(static_cast<unsigned>(answer.status)), 11,
-                    std::move(answer.body));
-  response.set(beast_http::field::content_type, answer.content_type);
-  response.set(beast_http::field::cache_control, "no-store");
-  std::string date;
-  http::append_http_date(date,
-                         std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()));
-  response.set(beast_http::field::date, date);
-  if (!answer.allow.empty()) response.set(beast_http::field::allow, answer.allow);
-  if (answer.status == 401) response.set(beast_http::field::www_authenticate, "Bearer");
-  response.keep_alive(keep_alive);
-  response.prepare_payload();
-  return response;
-}
-
-/// The head must be complete.
-bool has_body(const Parser& parser) {
-  return parser.chunked() || parser.content_length().value_or(0) > 0;
-}
 
 asio::awaitable<void> send(Stream& stream, const Response& response, bool is_head) {
   stream.expires_after(patience);
@@ -146,6 +70,14 @@ asio::awaitable<void> send(Stream& stream, const Response& response, bool is_hea
   } else {
     co_await beast_http::async_write(stream, serializer, asio::use_awaitable);
   }
+}
+
+/// Sends the head of a response that ends with the connection.
+asio::awaitable<void> send_stream_head(Stream& stream) {
+  const auto response = stream_head();
+  stream.expires_after(patience);
+  beast_http::response_serializer<beast_http::empty_body> serializer(response);
+  co_await beast_http::async_write_header(stream, serializer, asio::use_awaitable);
 }
 
 /// Reads what the client still sends until it closes or `patience` has passed. Closing a socket
@@ -192,7 +124,7 @@ class AdminServer::Listener {
 
 class AdminServer::Loop {
  public:
-  explicit Loop(std::vector<AdminEndpoint> endpoints) : endpoints_(std::move(endpoints)) {}
+  explicit Loop(std::vector<AdminEndpoint> endpoints);
   ~Loop() { stop(); }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -208,12 +140,16 @@ class AdminServer::Loop {
   void accept(Acceptor::protocol_type::socket socket);
   void close(Listener& listener);
   asio::awaitable<void> serve(Acceptor::protocol_type::socket socket);
-  asio::awaitable<bool> exchange(Stream& stream, boost::beast::flat_buffer& buffer);
+  asio::awaitable<bool> exchange(Stream& stream, Registration& registration,
+                                 boost::beast::flat_buffer& buffer);
+  asio::awaitable<void> stream_events(Stream& stream, Registration& registration,
+                                      const beast_http::request_header<>& head);
   struct Pending;
   asio::awaitable<AdminAnswer> answer_of(const AdminEndpoint& endpoint, AdminCall call);
   std::shared_ptr<const Instruments> instruments();
 
-  const std::vector<AdminEndpoint> endpoints_;
+  StatusFeed feed_{io_, [this] { return instruments(); }};  // outlives the loop, as open_ does
+  std::vector<AdminEndpoint> endpoints_;
   std::mutex mutex_;  // of instruments_
   std::shared_ptr<const Instruments> instruments_;
   // Outlives the loop: unfinished connections leave it when the loop is destroyed.
@@ -223,6 +159,10 @@ class AdminServer::Loop {
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   std::thread thread_;
 };
+
+AdminServer::Loop::Loop(std::vector<AdminEndpoint> endpoints) : endpoints_(std::move(endpoints)) {
+  std::ranges::move(feed_.endpoints(), std::back_inserter(endpoints_));
+}
 
 void AdminServer::Loop::serve_at(std::optional<loop::BoundAddress> bound) {
   if (listener_) {
@@ -293,19 +233,19 @@ void AdminServer::Loop::accept(Acceptor::protocol_type::socket socket) {
 
 asio::awaitable<void> AdminServer::Loop::serve(Acceptor::protocol_type::socket socket) {
   Stream stream(std::move(socket));
-  const Registration registration(open_, stream);
+  Registration registration(open_, stream);
   boost::beast::flat_buffer buffer(2 * most_head);
   try {
     bool again = true;
     while (again)
-      again = co_await exchange(stream, buffer);
+      again = co_await exchange(stream, registration, buffer);
   } catch (const boost::system::system_error&) {
     // The client has left or was too slow.
   }
 }
 
 /// Reads a head and answers it. Returns true if another request may follow.
-asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
+asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream, Registration& registration,
                                                   boost::beast::flat_buffer& buffer) {
   Parser parser;
   parser.header_limit(most_head);
@@ -332,13 +272,31 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream,
     if (failure) answer = body_answer(failure);
     if (answer.status == 0) co_return false;
   }
+  if (found && (*found)->is_stream && feed_.is_full()) {
+    answer = problem_answer(503, too_many_pages);
+  } else if (found && (*found)->is_stream) {
+    co_await send_stream_head(stream);
+    if (head.method() == beast_http::verb::get) co_await stream_events(stream, registration, head);
+    co_return false;
+  }
   stream.expires_never();  // while the answer is made
-  if (found && !failure) answer = co_await answer_of(**found, call_of(parser.get()));
+  if (found && !failure && (*found)->handle) {
+    answer = co_await answer_of(**found, call_of(parser.get(), instruments()->options));
+  }
   const bool keep_alive = !failure && head.keep_alive() && is_whole;
   const Response response = response_of(std::move(answer), keep_alive);
   co_await send(stream, response, !failure && head.method() == beast_http::verb::head);
   if (!keep_alive) co_await close_gently(stream);
   co_return keep_alive;
+}
+
+/// A stream is not among the connections of which the oldest is closed: it has a limit of its own.
+/// It ends when a reload changes the token.
+asio::awaitable<void> AdminServer::Loop::stream_events(Stream& stream, Registration& registration,
+                                                       const beast_http::request_header<>& head) {
+  registration.leave_out();
+  co_await feed_.send_events(
+      stream, [this, &head] { return find(endpoints_, head, *instruments()).has_value(); });
 }
 
 /// An answer that may be made on another thread and come after the end of the server.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "admin/metrics.hpp"
+#include "admin/readiness.hpp"
 #include "base/ip_address.hpp"
 #include "http/authority.hpp"
 #include "http/problem.hpp"
@@ -38,62 +39,15 @@ AdminAnswer healthz(const Instruments&) {
   return {.body = "ok\n"};
 }
 
-AdminAnswer state_answer(int status, std::string_view state,
-                         const std::vector<std::string>& reasons = {},
-                         std::optional<std::int64_t> replicas = {}) {
-  json::Object body;
-  body.text("state", state);
-  if (replicas) body.json("replicas", std::to_string(*replicas));
-  if (!reasons.empty()) body.texts("degraded", reasons);
-  return {.status = status, .content_type = "application/json", .body = body.str() + '\n'};
-}
-
-/// True if every policy that limits anything denies while Redis does not decide.
-bool stands_and_falls_with_store(const Instruments& instruments) {
-  bool denies = false;
-  for (const auto& route : instruments.proxy.routes) {
-    for (const auto& limit : route.limits) {
-      const auto& policy = instruments.limiter.policies[limit.policy];
-      if (policy.shadow) continue;
-      if (policy.on_failure != limiter::OnFailure::deny) return false;
-      denies = true;
-    }
-  }
-  return denies;
-}
-
-/// Returns a line for each provider. An instance without keys stays ready: other instances would
-/// not have them either, and requests without a token are served.
-std::vector<std::string> problems_of_keys(const Instruments& instruments) {
-  std::vector<std::string> problems;
-  for (const KeySource& source : instruments.keys) {
-    if (const std::string problem = source.health->degraded(); !problem.empty())
-      problems.push_back("jwt provider " + source.provider + ": " + problem);
-  }
-  return problems;
-}
-
 AdminAnswer readyz(const Instruments& instruments) {
-  switch (instruments.readiness.load(std::memory_order_relaxed)) {
-    case Readiness::starting:
-      return state_answer(503, "starting");
-    case Readiness::ready:
-      break;
-    case Readiness::draining:
-      return state_answer(503, "draining");
-  }
-  const StoreHealth* const health = instruments.store_health;
-  const std::string error = health == nullptr ? std::string() : health->last_error();
-  std::vector<std::string> reasons = problems_of_keys(instruments);
-  if (!error.empty()) reasons.insert(reasons.begin(), error);
-  std::optional<std::int64_t> replicas;
-  if (health != nullptr) {
-    InstancesStatus instances = health->instances();
-    if (!instances.problem.empty()) reasons.push_back(std::move(instances.problem));
-    replicas = instruments.replicas.value_or(instances.replicas);
-  }
-  const bool useless = !error.empty() && stands_and_falls_with_store(instruments);
-  return state_answer(useless ? 503 : 200, useless ? "unready" : "ready", reasons, replicas);
+  const ReadinessReport report = report_readiness(instruments);
+  json::Object body;
+  body.text("state", report.state);
+  if (report.replicas) body.json("replicas", std::to_string(*report.replicas));
+  if (!report.problems.empty()) body.texts("degraded", report.problems);
+  return {.status = report.is_ready ? 200 : 503,
+          .content_type = "application/json",
+          .body = body.str() + '\n'};
 }
 
 AdminAnswer metrics(const Instruments& instruments) {
@@ -224,12 +178,15 @@ AdminAnswer reload_answer(const ReloadReport& report) {
 }
 
 std::vector<AdminEndpoint> instrument_endpoints() {
-  return {{"/healthz", "GET, HEAD", at_once(healthz), true},
-          {"/readyz", "GET, HEAD", at_once(readyz), true},
+  return {{"/healthz", "GET, HEAD", at_once(healthz), Access::public_},
+          {"/readyz", "GET, HEAD", at_once(readyz), Access::public_},
           {"/metrics", "GET, HEAD", at_once(metrics)},
           {"/v1/config", "GET, HEAD", at_once(config)},
-          {"/v1/top", "GET, HEAD", at_once(reserved)},
-          {"/", "GET, HEAD", at_once(reserved)}};
+          {"/v1/top", "GET, HEAD", at_once(reserved)}};
+}
+
+bool is_authorized(std::string_view authorization, const options::Admin* admin) {
+  return admin == nullptr || why_unauthorized(authorization, admin->token).empty();
 }
 
 Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEndpoint> endpoints,
@@ -237,12 +194,14 @@ Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEnd
                                                         const options::Admin* admin) {
   const auto endpoint = std::ranges::find(endpoints, request.path, &AdminEndpoint::path);
   const bool found = endpoint != endpoints.end();
-  const bool is_open = found && endpoint->is_open;
-  if (!is_open && admin) {
+  const Access access = found ? endpoint->access : Access::token;
+  const bool needs_token =
+      access == Access::token || (access == Access::page && !request.authorization.empty());
+  if (needs_token && admin) {
     const std::string_view why = why_unauthorized(request.authorization, admin->token);
     if (!why.empty()) return problem_answer(401, why);
   }
-  if (!is_open && admin && admin->token.empty()) {
+  if (access != Access::public_ && admin && admin->token.empty()) {
     const std::string_view foreign = why_foreign(request.from, *admin);
     if (!foreign.empty()) return problem_answer(403, foreign);
   }

@@ -53,13 +53,16 @@ struct AdminAnswer {
   std::string_view content_type = "text/plain; charset=utf-8";
   std::string body{};
   std::string_view allow{};  ///< 405: the methods that are allowed
+  /// Of a page: its Content-Security-Policy. Lives as long as the process.
+  std::string_view security_policy{};
 };
 
 /// A request that is accepted. Its method is one of the endpoint's.
 struct AdminCall {
   enum class Method : std::uint8_t { get, put, post, remove } method = Method::get;  ///< HEAD: get
-  std::string query{};  ///< of the target, after the first '?'
-  std::string body{};   ///< of PUT, at most `most_body`
+  std::string query{};         ///< of the target, after the first '?'
+  std::string body{};          ///< of PUT, at most `most_body`
+  bool is_authorized = false;  ///< it has the token, or no token is set
 };
 
 /// The largest body of a PUT.
@@ -70,19 +73,29 @@ using Reply = std::function<void(AdminAnswer)>;
 /// Called on the admin server's thread; does not block it.
 using Handler = std::function<void(AdminCall, const Instruments&, Reply)>;
 
+/// What a request needs to be answered.
+enum class Access : std::uint8_t {
+  token,   ///< the token or, if none is set, a Host of this server
+  page,    ///< the same, but without a token it is answered too: AdminCall::is_authorized
+  public_  ///< nothing: for probes
+};
+
 struct AdminEndpoint {
   std::string_view path;
   std::string_view methods;  ///< as Allow lists them
-  Handler handle;
-  bool is_open = false;  ///< needs no token, and answers any Host: for probes
+  Handler handle;            ///< not used for a stream
+  Access access = Access::token;
+  bool is_stream = false;  ///< answered with server-sent events
 };
 
-/// /healthz, /readyz, /metrics, /v1/config, and paths that are reserved.
+/// /healthz, /readyz, /metrics, /v1/config, and a path that is reserved.
 std::vector<AdminEndpoint> instrument_endpoints();
 
-/// Finds the endpoint of a request. Returns the refusal if there is none that accepts it. All paths
-/// that are not open need the token or, if none is set, a Host of this server; that is checked
-/// before the path is looked up.
+/// Whether the field has the token, or no token is set. `admin`: nullptr: it is off.
+bool is_authorized(std::string_view authorization, const options::Admin* admin);
+
+/// Finds the endpoint of a request. Returns the refusal if there is none that accepts it. Access is
+/// checked before the path is looked up: unknown paths need the token, too.
 Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEndpoint> endpoints,
                                                         const AdminRequest& request,
                                                         const options::Admin* admin);

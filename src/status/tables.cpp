@@ -87,7 +87,7 @@ class Table {
 void write_policies(std::string& out, const Report& report) {
   Table table(out, "Policies",
               {"policy", "algorithm", "denied/s", "decisions/s", "shadow denied/s", "delayed/s",
-               "errors/s", "denied", "decisions"});
+               "errors/s", "denied, total", "decisions, total"});
   for (const PolicyRow& row : report.policies) {
     table.row(row.policy.name + (row.policy.is_shadow ? " (shadow)" : ""),
               {row.policy.algorithm, rate_text(row.denied), rate_text(row.decisions),
@@ -105,8 +105,8 @@ void write_top(std::string& out, const std::vector<TopKey>& top) {
 
 void write_routes(std::string& out, const Report& report) {
   Table table(out, "Routes",
-              {"route", "denied/s", "requests/s", "4xx/s", "5xx/s", "p50", "p90", "p99", "denied",
-               "requests"});
+              {"route", "denied/s", "requests/s", "4xx/s", "5xx/s", "p50", "p90", "p99",
+               "denied, total", "requests, total"});
   for (const RouteRow& row : report.routes) {
     table.row(row.name,
               {rate_text(row.denied), rate_text(row.requests), rate_text(row.client_errors),
@@ -120,7 +120,7 @@ void write_routes(std::string& out, const Report& report) {
 
 void write_deciders(std::string& out, const Report& report) {
   Table table(out, "Decisions by store",
-              {"store", "decisions/s", "p50", "p90", "p99", "decisions"});
+              {"store", "decisions/s", "p50", "p90", "p99", "decisions, total"});
   for (const DeciderRow& row : report.deciders) {
     table.row(row.name, {rate_text(row.decisions), percentile_text(row.duration, &Percentiles::p50),
                          percentile_text(row.duration, &Percentiles::p90),
@@ -162,7 +162,7 @@ void write_upstreams(std::string& out, const Report& report) {
   if (report.upstreams.empty()) return;
   Table table(out, "Upstreams",
               {"upstream", "servers up", "servers down", "answered/s", "failed/s", "unhealthy/s",
-               "answered", "failed"});
+               "answered, total", "failed, total"});
   for (const UpstreamRow& row : report.upstreams) {
     std::string up, down;
     for (const Server& server : row.servers) {

@@ -21,7 +21,7 @@ function roundMaximum(value) {
 }
 
 class Chart {
-  /* series: [{value: point => number or null, style, isArea}]; text: number => text of the maximum. */
+  /* series: [{value: point => number or null, line, area}]: their styles, or undefined. text: number => text of the maximum. */
   constructor(id, series, least, text) {
     const figure = document.getElementById(id);
     this.now = figure.querySelector('b');
@@ -35,16 +35,16 @@ class Chart {
     for (const y of [0.5, chartHeight - 0.5])
       svgElement('line', {x1: 0, x2: chartWidth, y1: y, y2: y}, this.svg);
     for (const one of series) {
-      if (one.isArea) one.area = svgElement('path', {class: `area ${one.style}`}, this.svg);
-      one.line = svgElement('path', {class: one.style}, this.svg);
+      if (one.area) one.areaPath = svgElement('path', {class: `area ${one.area}`}, this.svg);
+      if (one.line) one.linePath = svgElement('path', {class: one.line}, this.svg);
     }
   }
 
-  show(points, nowText, label) {
+  show(points, nowText) {
     this.now.textContent = nowText;
     const values = points.flatMap(point => this.series.map(one => one.value(point))).filter(value => value !== null);
     const maximum = roundMaximum(Math.max(this.least, ...values));
-    this.scale.textContent = `${label}2 min, up to ${this.text(maximum)}`;
+    this.scale.textContent = `up to ${this.text(maximum)}`;
     this.svg.setAttribute('aria-label', `now ${nowText}`);
     for (const one of this.series) this.draw(one, points, maximum);
   }
@@ -71,21 +71,21 @@ class Chart {
       previousAt = point.at;
     }
     closeArea();
-    one.line.setAttribute('d', line);
-    if (one.area) one.area.setAttribute('d', area);
+    if (one.line) one.linePath.setAttribute('d', line);
+    if (one.area) one.areaPath.setAttribute('d', area);
   }
 }
 
 function makeCharts() {
   const perSecond = value => `${totalText(value)}/s`;
   return {
-    denied: new Chart('chart-denied', [{value: point => point.denied, style: 'denied', isArea: true}], 1, perSecond),
+    denied: new Chart('chart-denied', [{value: point => point.denied, line: 'denied', area: 'denied'}], 1, perSecond),
     requests: new Chart('chart-requests', [
-      {value: point => point.requests, style: 'requests', isArea: true},
-      {value: point => point.errors, style: 'denied'}], 1, perSecond),
+      {value: point => point.requests, line: 'requests', area: 'requests'},
+      {value: point => point.errors, area: 'denied strong'}], 1, perSecond),
     duration: new Chart('chart-duration', [
-      {value: point => point.p50, style: 'requests'},
-      {value: point => point.p99, style: 'slow'}], 1e-3, durationText),
+      {value: point => point.p50, line: 'requests'},
+      {value: point => point.p99, line: 'slow'}], 1e-3, durationText),
   };
 }
 
@@ -102,8 +102,7 @@ function showCharts(charts, status) {
     });
   }
   points = points.filter(point => point.at > status.at - shownSeconds && point.at <= status.at);
-  charts.denied.show(points, `${rateText(recent.denied)}/s`, '');
-  charts.requests.show(points, `${rateText(recent.requests)}/s`, '5xx dark red, ');
-  const durations = recent.duration;
-  charts.duration.show(points, durations === null ? none : `${durationText(durations.p99)}`, 'p99 dashed, p50, ');
+  charts.denied.show(points, `${rateText(recent.denied)}/s`);
+  charts.requests.show(points, `${rateText(recent.requests)}/s`);
+  charts.duration.show(points, percentileText(recent.duration, 'p99'));
 }

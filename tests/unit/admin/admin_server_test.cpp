@@ -16,6 +16,7 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 
+#include "admin/status_feed.hpp"
 #include "catch.hpp"
 #include "test_process.hpp"
 
@@ -72,6 +73,9 @@ class Client {
                  asio::transfer_exactly(size - received_.size()));
     }
     return take(size);
+  }
+  std::string read_event() {
+    return take(asio::read_until(socket_, asio::dynamic_buffer(received_), "\n\n"));
   }
   /// Everything until the server closes; a reset counts as closed.
   std::string read_all() {
@@ -197,6 +201,93 @@ TEST_CASE("AdminServer checks Host and Origin while there is no token") {
   // RFC 9112 section 3.2
   CHECK(status("") == "400");
   CHECK(status("Host: localhost\r\nHost: localhost\r\n") == "400");
+}
+
+TEST_CASE("AdminServer serves the page with its policy") {
+  TestProcess process({admin::named_route("search")});
+  const RunningServer running(process);
+  const auto text = ask(running, "GET / HTTP/1.0\r\n\r\n");
+  CHECK(text.starts_with("HTTP/1.1 200 OK\r\n"));
+  CHECK(contains(text, "\r\nContent-Type: text/html; charset=utf-8\r\n"));
+  CHECK(contains(text, "\r\nContent-Security-Policy: default-src 'none'; "));
+  CHECK(contains(text, "\r\nReferrer-Policy: no-referrer\r\n"));
+  CHECK(contains(text, "\r\nX-Content-Type-Options: nosniff\r\n"));
+  CHECK(contains(text, "<th scope=\"row\">search</th>"));
+}
+
+TEST_CASE("AdminServer serves the page without the token, but nothing of the process") {
+  TestProcess process({admin::named_route("search")});
+  process.config.admin->token = Secret("s3cret");
+  const RunningServer running(process);
+  const auto page = [&](const std::string& fields) {
+    return ask(running, "GET / HTTP/1.0\r\n" + fields + "\r\n");
+  };
+  CHECK(page("").starts_with("HTTP/1.1 200 "));
+  CHECK_FALSE(contains(page(""), "search"));
+  CHECK(contains(page("Authorization: Bearer s3cret\r\n"), "<th scope=\"row\">search</th>"));
+  CHECK(page("Authorization: Bearer wrong\r\n").starts_with("HTTP/1.1 401 "));
+  for (const char* path : {"/v1/status", "/v1/status/events"}) {
+    CHECK(ask(running, std::string("GET ") + path + " HTTP/1.0\r\n\r\n")
+              .starts_with("HTTP/1.1 401 "));
+  }
+}
+
+TEST_CASE("AdminServer streams the status, beside its other connections") {
+  TestProcess process({admin::named_route("search")});
+  const RunningServer running(process);
+  const std::string request = "GET /v1/status/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  Client page(running);
+  page.send(request);
+  const std::string head = page.read_head();
+  CHECK(head.starts_with("HTTP/1.1 200 OK\r\n"));
+  CHECK(contains(head, "\r\nContent-Type: text/event-stream\r\n"));
+  CHECK(contains(head, "\r\nConnection: close\r\n"));
+  CHECK(page.read_event().starts_with("data: {\"at\":"));
+  // The connections that would displace the oldest one do not displace a stream.
+  std::deque<Client> others;
+  for (int i = 0; i < 100; ++i)
+    others.emplace_back(running).send("GET /hea");
+  // The next event has rates, and so has an answer from now on, at once.
+  CHECK(contains(page.read_event(), "\"traffic\":{\"over\":1."));
+  const auto status = ask(running, "GET /v1/status HTTP/1.0\r\n\r\n");
+  CHECK(contains(status, "\r\nContent-Type: application/json\r\n"));
+  CHECK(contains(status, "\"traffic\":{\"over\":1."));
+  SECTION("HEAD has no events") {
+    CHECK(ask(running, "HEAD /v1/status/events HTTP/1.0\r\n\r\n").ends_with("\r\n\r\n"));
+  }
+  SECTION("up to a number of streams") {
+    std::deque<Client> pages;
+    for (std::size_t i = 1; i < admin::most_pages; ++i) {
+      pages.emplace_back(running).send(request);
+      pages.back().read_head();
+    }
+    const auto refused = ask(running, "GET /v1/status/events HTTP/1.0\r\n\r\n");
+    CHECK(refused.starts_with("HTTP/1.1 503 "));
+    CHECK(contains(refused, "too many status pages are open"));
+    CHECK(page.read_event().starts_with("data: "));
+  }
+}
+
+TEST_CASE("a stream ends when its token is not valid any more") {
+  TestProcess process;
+  process.config.admin->token = Secret("s3cret");
+  RunningServer running(process);
+  Client page(running);
+  page.send("GET /v1/status/events HTTP/1.0\r\nAuthorization: Bearer s3cret\r\n\r\n");
+  page.read_head();
+  page.read_event();
+  TestProcess reloaded;
+  SECTION("it continues with the same token") {
+    reloaded.config.admin->token = Secret("s3cret");
+    running.server.show(reloaded.shown());
+    CHECK(page.read_event().starts_with("data: "));
+  }
+  SECTION("it ends with another one") {
+    reloaded.config.admin->token = Secret("other");
+    running.server.show(reloaded.shown());
+    CHECK(page.read_all().empty());
+  }
+  running.server.stop();  // does not wait for the stream
 }
 
 TEST_CASE("Idle clients do not keep others out") {

@@ -12,7 +12,7 @@ using namespace weir::admin;
 
 namespace {
 
-/// The answer to a request, by the endpoints of this room and two that the process adds.
+/// The answer to a request, by the endpoints of this room and three that others add.
 AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) {
   auto endpoints = instrument_endpoints();
   const Handler nothing = [](const AdminCall&, const Instruments&, const Reply& reply) {
@@ -20,6 +20,7 @@ AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) 
   };
   endpoints.push_back({"/v1/reload", "POST", nothing});
   endpoints.push_back({"/v1/overrides", "GET, HEAD, PUT, DELETE", nothing});
+  endpoints.push_back({"/", "GET, HEAD", nothing, Access::page});
   const auto found = find_endpoint(endpoints, request, instruments.options);
   if (!found) return found.error();
   AdminAnswer given;
@@ -50,9 +51,10 @@ TEST_CASE("admin endpoints answer by path and method") {
       {"GET,", "/healthz", 405, "GET, HEAD"},
       {"POST", "/v1/overrides", 405, "GET, HEAD, PUT, DELETE"},
       {"", "/healthz", 405, "GET, HEAD"},
-      // reserved: 501, not 404
-      {"GET", "/", 501, ""},
+      {"GET", "/", 204, ""},
+      {"POST", "/", 405, "GET, HEAD"},
       {"GET", "/v1/config", 200, ""},
+      // reserved: 501, not 404
       {"GET", "/v1/top", 501, ""},
       // unknown paths are exact
       {"GET", "", 404, ""},
@@ -242,7 +244,7 @@ TEST_CASE("without a token all but the probes need a Host of this server") {
   CHECK(status("/metrics", "evil.test") == 401);
 }
 
-TEST_CASE("the token protects everything but the probes") {
+TEST_CASE("the token protects everything but the probes and the page") {
   TestProcess process;
   process.config.admin->token = weir::Secret("s3cret");
   struct Row {
@@ -268,6 +270,10 @@ TEST_CASE("the token protects everything but the probes") {
       {"/nothing", "", 401},
       {"/nothing", "Bearer s3cret", 404},
       {"/v1/reload", "", 401},
+      // the page is served without the token, but not with another one
+      {"/", "", 204},
+      {"/", "Bearer s3cret", 204},
+      {"/", "Bearer wrong", 401},
   };
   for (const auto& row : rows) {
     CAPTURE(row.path, row.authorization);
@@ -281,4 +287,18 @@ TEST_CASE("the token protects everything but the probes") {
     CHECK((given.body.find("and the request has none") == std::string::npos) == has_token);
     CHECK((given.body.find("the token that was sent is not") != std::string::npos) == has_token);
   }
+}
+
+TEST_CASE("a request is authorized by the token, and always if there is none") {
+  TestProcess process;
+  const auto authorized = [&](const char* field) {
+    return is_authorized(field, process.instruments().options);
+  };
+  CHECK(authorized(""));
+  CHECK(authorized("Bearer any"));
+  process.config.admin->token = weir::Secret("s3cret");
+  CHECK(authorized("Bearer s3cret"));
+  CHECK_FALSE(authorized(""));
+  CHECK_FALSE(authorized("Bearer any"));
+  CHECK(is_authorized("", nullptr));
 }

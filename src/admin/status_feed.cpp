@@ -1,0 +1,119 @@
+#include "admin/status_feed.hpp"
+
+#include <new>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include "admin/process_stats.hpp"
+#include "admin/status_source.hpp"
+#include "status/json.hpp"
+#include "status/page.hpp"
+
+namespace weir::admin {
+
+using boost::asio::steady_timer;
+using boost::asio::use_awaitable;
+
+/// An open page. Its timer never expires by itself.
+class StatusFeed::Page {
+ public:
+  explicit Page(StatusFeed& feed)
+      : feed_(feed),
+        changed_(feed.io_, steady_timer::time_point::max()),
+        position_(feed.pages_.insert(feed.pages_.end(), &changed_)) {}
+  ~Page() { feed_.pages_.erase(position_); }
+  Page(const Page&) = delete;
+  Page& operator=(const Page&) = delete;
+
+  boost::asio::awaitable<void> await_event() {
+    boost::system::error_code cancelled;
+    co_await changed_.async_wait(boost::asio::redirect_error(use_awaitable, cancelled));
+  }
+
+ private:
+  StatusFeed& feed_;
+  steady_timer changed_;
+  std::list<steady_timer*>::iterator position_;
+};
+
+std::vector<AdminEndpoint> StatusFeed::endpoints() {
+  return {{"/", "GET, HEAD",
+           [this](const AdminCall& call, const Instruments&, const Reply& reply) {
+             answer_page(call, reply);
+           },
+           Access::page},
+          {"/v1/status", "GET, HEAD",
+           [this](const AdminCall&, const Instruments&, Reply reply) {
+             boost::asio::co_spawn(io_, answer_status(std::move(reply)), boost::asio::detached);
+           }},
+          {.path = "/v1/status/events", .methods = "GET, HEAD", .handle = {}, .is_stream = true}};
+}
+
+status::WindowReport StatusFeed::read() {
+  return window_.add(read_status(*shown_(), read_process_usage(), clock_.now()));
+}
+
+/// Without the token the page has nothing of the process.
+void StatusFeed::answer_page(const AdminCall& call, const Reply& reply) {
+  reply({.content_type = "text/html; charset=utf-8",
+         .body = call.is_authorized ? status::page(latest_ ? latest_->report : read().report)
+                                    : status::locked_page(),
+         .security_policy = status::security_policy()});
+}
+
+/// Takes a second if there is no earlier status, so that there are rates.
+boost::asio::awaitable<void> StatusFeed::answer_status(Reply reply) {
+  if (latest_ && latest_->report.over) {
+    reply({.content_type = "application/json", .body = status::to_json(*latest_) + '\n'});
+    co_return;
+  }
+  if (!window_.is_measured_at(clock_.now())) {
+    read();
+    steady_timer second(io_, times_.event_interval);
+    co_await second.async_wait(use_awaitable);
+  }
+  reply({.content_type = "application/json", .body = status::to_json(read()) + '\n'});
+}
+
+/// Makes events until no page is open.
+boost::asio::awaitable<void> StatusFeed::tick() {
+  steady_timer next(io_, steady_timer::clock_type::now());
+  while (!pages_.empty()) {
+    try {
+      latest_ = read();
+      event_ = std::make_shared<const std::string>("data: " + status::to_json(*latest_) + "\n\n");
+    } catch (const std::bad_alloc&) {
+      // The pages get the next one.
+    }
+    for (steady_timer* page : pages_)
+      page->cancel();
+    next.expires_after(times_.event_interval);
+    co_await next.async_wait(use_awaitable);
+  }
+  event_ = nullptr;
+  latest_.reset();
+  is_ticking_ = false;
+}
+
+boost::asio::awaitable<void> StatusFeed::send_events(Stream& stream,
+                                                     std::function<bool()> may_continue) {
+  Page page(*this);
+  if (!std::exchange(is_ticking_, true)) boost::asio::co_spawn(io_, tick(), boost::asio::detached);
+  std::shared_ptr<const std::string> sent;
+  while (true) {
+    while (event_ == sent)
+      co_await page.await_event();
+    if (!may_continue()) co_return;
+    sent = event_;
+    stream.expires_after(times_.slowest_page);
+    co_await boost::asio::async_write(stream, boost::asio::buffer(*sent), use_awaitable);
+  }
+}
+
+}  // namespace weir::admin
