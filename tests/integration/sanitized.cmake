@@ -16,12 +16,12 @@ set(address_modules
     # Objects of OpenSSL, and of pools of upstream connections.
     abuse_handshakes health_checks tls tls_upstream upstreams
     # Text built from fields of a request, and parsers of what peers send first.
-    access_log admin proxy_protocol)
+    access_log admin proxy_protocol status)
 
 # ThreadSanitizer: what two threads read and write.
 set(thread_modules
     # Counters, which the admin server reads, and the limits on connections, which all workers share.
-    admin connections
+    admin connections status
     # The memory store, its slots and its holds.
     concurrency decide_holds queue
     # Configurations, lists, keys and certificates that the main thread publishes to the workers.
