@@ -31,13 +31,21 @@ status::Configuration configuration_status(const Instruments& in) {
   return made;
 }
 
+/// Adds up the statuses of a class at once: a sum for each status of each route would be large.
+void add(status::Route& sum, const RouteCounters& part) {
+  for (std::size_t i = 0; i < part.by_status.size(); ++i)
+    sum.responses[i / 100] += part.by_status[i].value();
+  sum.denied += part.denied.value();
+  sum.duration.add(part.duration);
+}
+
 std::vector<status::Route> route_statuses(const Instruments& in) {
   std::vector<status::Route> routes;
-  for (const RouteSum& sum : sum_routes(in)) {
-    status::Route& route = routes.emplace_back(status::Route{
-        .name = std::string(sum.name), .denied = sum.denied, .duration = sum.duration});
-    for (std::size_t i = 0; i < sum.by_status.size(); ++i)
-      route.responses[i / 100] += sum.by_status[i];
+  for (const std::size_t i : distinct_routes(in)) {
+    status::Route& route = routes.emplace_back();
+    route.name = route_name(in, i);
+    for (const auto& worker : in.named)
+      add(route, *worker->routes[i]);
   }
   return routes;
 }

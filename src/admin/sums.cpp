@@ -14,14 +14,24 @@ void RouteSum::add(const RouteCounters& part) {
   duration.add(part.duration);
 }
 
+std::string_view route_name(const Instruments& in, std::size_t index) {
+  const auto& routes = in.proxy.routes;
+  return index < routes.size() ? std::string_view(routes[index].name) : unmatched_route;
+}
+
+std::vector<std::size_t> distinct_routes(const Instruments& in) {
+  std::vector<std::size_t> indexes;
+  std::unordered_set<std::string_view> seen;
+  for (std::size_t i = 0; i <= in.proxy.routes.size(); ++i) {
+    if (seen.insert(route_name(in, i)).second) indexes.push_back(i);
+  }
+  return indexes;
+}
+
 std::vector<RouteSum> sum_routes(const Instruments& in) {
   std::vector<RouteSum> sums;
-  std::unordered_set<std::string_view> seen;
-  const auto& routes = in.proxy.routes;
-  for (std::size_t i = 0; i <= routes.size(); ++i) {
-    const std::string_view name = i < routes.size() ? routes[i].name : unmatched_route;
-    if (!seen.insert(name).second) continue;
-    RouteSum& sum = sums.emplace_back(RouteSum{.name = name});
+  for (const std::size_t i : distinct_routes(in)) {
+    RouteSum& sum = sums.emplace_back(RouteSum{.name = route_name(in, i)});
     for (const auto& worker : in.named)
       sum.add(*worker->routes[i]);
   }

@@ -29,8 +29,12 @@ struct RouteSum {
   void add(const RouteCounters& part);
 };
 
-/// One for each name. Routes with the same name have the same counters, and Prometheus refuses a
-/// scrape that has two samples of one series.
+/// The indexes of NamedCounters::routes, each name once: routes with the same name have the same
+/// counters. The last one is that of unmatched_route.
+std::vector<std::size_t> distinct_routes(const Instruments& in);
+std::string_view route_name(const Instruments& in, std::size_t index);
+
+/// One for each of them. Prometheus refuses a scrape that has two samples of one series.
 std::vector<RouteSum> sum_routes(const Instruments& in);
 
 /// What all workers count about a node of Redis.

@@ -1,154 +1,200 @@
 #include "status/json.hpp"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "base/appender.hpp"
+#include "json/write.hpp"
 
 namespace weir::status {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double us_per_second = 1e6;
 
-Json seconds(Duration duration) {
-  return static_cast<double>(to_us(duration)) / us_per_second;
+std::string decimal(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
 }
 
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
+std::string seconds(Duration duration) {
+  return decimal(static_cast<double>(to_us(duration)) / us_per_second);
 }
 
-Json or_null(const std::optional<Duration>& duration) {
-  return duration ? seconds(*duration) : Json();
+std::string or_null(const std::optional<std::int64_t>& value) {
+  return value ? std::to_string(*value) : "null";
 }
 
-/// Rates have three decimals.
-Json json_of(const Count& count) {
-  Json rate;
-  if (count.per_second) rate = std::round(*count.per_second * 1000) / 1000;
-  return {{"total", count.total}, {"per_second", rate}};
+std::string or_null(const std::optional<Duration>& duration) {
+  return duration ? seconds(*duration) : "null";
 }
 
-Json json_of(const std::optional<Percentiles>& durations) {
-  if (!durations) return {};
-  return {{"p50", seconds(durations->p50)},
-          {"p90", seconds(durations->p90)},
-          {"p99", seconds(durations->p99)}};
+std::int64_t whole(std::uint64_t count) {
+  return static_cast<std::int64_t>(count);
 }
 
-Json json_of(const Traffic& traffic, const std::optional<Duration>& over) {
-  return {{"over", or_null(over)},
-          {"requests", json_of(traffic.requests)},
-          {"denied", json_of(traffic.denied)},
-          {"server_errors", json_of(traffic.server_errors)},
-          {"duration", json_of(traffic.duration)}};
+/// Rates have three decimals. Most of a report are counts, so this makes one string.
+std::string json_of(const Count& count) {
+  std::string text;
+  text.reserve(64);
+  text += R"({"total":)";
+  append_number(text, count.total);
+  text += R"(,"per_second":)";
+  if (count.per_second) {
+    text += decimal(std::round(*count.per_second * 1000) / 1000);
+  } else {
+    text += "null";
+  }
+  return text += '}';
 }
 
-Json json_of(const RouteRow& row) {
-  return {{"name", row.name},
-          {"requests", json_of(row.requests)},
-          {"denied", json_of(row.denied)},
-          {"client_errors", json_of(row.client_errors)},
-          {"server_errors", json_of(row.server_errors)},
-          {"duration", json_of(row.duration)}};
+std::string json_of(const std::optional<Percentiles>& durations) {
+  if (!durations) return "null";
+  return json::Object()
+      .json("p50", seconds(durations->p50))
+      .json("p90", seconds(durations->p90))
+      .json("p99", seconds(durations->p99))
+      .str();
 }
 
-Json json_of(const PolicyRow& row) {
-  return {{"name", row.policy.name},
-          {"algorithm", row.policy.algorithm},
-          {"shadow", row.policy.is_shadow},
-          {"decisions", json_of(row.decisions)},
-          {"denied", json_of(row.denied)},
-          {"shadow_denied", json_of(row.shadow_denied)},
-          {"delayed", json_of(row.delayed)},
-          {"errors", json_of(row.errors)},
-          {"held", or_null(row.policy.held)},
-          {"queued", or_null(row.policy.queued)},
-          {"leased", or_null(row.policy.leased)}};
+std::string json_of(const Traffic& traffic, const std::optional<Duration>& over) {
+  return json::Object()
+      .json("over", or_null(over))
+      .json("requests", json_of(traffic.requests))
+      .json("denied", json_of(traffic.denied))
+      .json("server_errors", json_of(traffic.server_errors))
+      .json("duration", json_of(traffic.duration))
+      .str();
 }
 
-Json json_of(const DeciderRow& row) {
-  return {{"name", row.name},
-          {"decisions", json_of(row.decisions)},
-          {"duration", json_of(row.duration)}};
+std::string json_of(const RouteRow& row) {
+  return json::Object()
+      .text("name", row.name)
+      .json("requests", json_of(row.requests))
+      .json("denied", json_of(row.denied))
+      .json("client_errors", json_of(row.client_errors))
+      .json("server_errors", json_of(row.server_errors))
+      .json("duration", json_of(row.duration))
+      .str();
 }
 
-Json json_of(const Server& server) {
-  return {{"name", server.name}, {"up", server.is_up}};
+std::string json_of(const PolicyRow& row) {
+  return json::Object()
+      .text("name", row.policy.name)
+      .text("algorithm", row.policy.algorithm)
+      .flag("shadow", row.policy.is_shadow)
+      .json("decisions", json_of(row.decisions))
+      .json("denied", json_of(row.denied))
+      .json("shadow_denied", json_of(row.shadow_denied))
+      .json("delayed", json_of(row.delayed))
+      .json("errors", json_of(row.errors))
+      .json("held", or_null(row.policy.held))
+      .json("queued", or_null(row.policy.queued))
+      .json("leased", or_null(row.policy.leased))
+      .str();
 }
 
-Json json_of(const TokenKeys& keys) {
-  return {{"provider", keys.provider},
-          {"age", or_null(keys.age)},
-          {"fetched", keys.fetched},
-          {"failed", keys.failed},
-          {"problem", keys.problem}};
+std::string json_of(const DeciderRow& row) {
+  return json::Object()
+      .text("name", row.name)
+      .json("decisions", json_of(row.decisions))
+      .json("duration", json_of(row.duration))
+      .str();
 }
 
-Json json_of(const TopKey& key) {
-  return {{"policy", key.policy},
-          {"hash", key.hash},
-          {"requests", key.requests},
-          {"denied", key.denied}};
+std::string json_of(const Server& server) {
+  return json::Object().text("name", server.name).flag("up", server.is_up).str();
 }
 
-Json json_of(const UpstreamRow& row);
-Json json_of(const NodeRow& row);
+std::string json_of(const TokenKeys& keys) {
+  return json::Object()
+      .text("provider", keys.provider)
+      .json("age", or_null(keys.age))
+      .number("fetched", whole(keys.fetched))
+      .number("failed", whole(keys.failed))
+      .text("problem", keys.problem)
+      .str();
+}
+
+std::string json_of(const TopKey& key) {
+  return json::Object()
+      .text("policy", key.policy)
+      .text("hash", key.hash)
+      .number("requests", whole(key.requests))
+      .number("denied", whole(key.denied))
+      .str();
+}
+
+std::string json_of(const UpstreamRow& row);
+std::string json_of(const NodeRow& row);
 
 template <class Row>
-Json list_of(const std::vector<Row>& rows) {
-  Json list = Json::array();
-  for (const Row& row : rows)
-    list.push_back(json_of(row));
-  return list;
-}
-
-Json json_of(const UpstreamRow& row) {
-  return {{"name", row.name},
-          {"answered", json_of(row.answered)},
-          {"failed", json_of(row.failed)},
-          {"unhealthy", json_of(row.unhealthy)},
-          {"servers", list_of(row.servers)}};
-}
-
-Json json_of(const NodeRow& row) {
-  return {{"name", row.node.name},
-          {"up", row.node.is_up},
-          {"breaker", to_string(row.node.breaker)},
-          {"in_flight", row.node.in_flight},
-          {"decisions", json_of(row.decisions)},
-          {"errors", json_of(row.errors)},
-          {"latency", json_of(row.latency)}};
-}
-
-Json json_of(const Report& report, const Store& store) {
-  Json made{{"type", store.shared ? "redis" : "memory"},
-            {"up", store.is_up},
-            {"memory_keys", store.memory_keys},
-            {"memory_evictions", store.memory_evictions}};
-  if (store.shared) {
-    made.update(Json{{"instances", store.shared->instances},
-                     {"differing", store.shared->differing},
-                     {"replicas", store.shared->replicas},
-                     {"fallbacks", store.shared->fallbacks},
-                     {"remembered", store.shared->remembered},
-                     {"leased", store.shared->leased},
-                     {"nodes", list_of(report.nodes)},
-                     {"nodes_omitted", report.omitted.nodes}});
+std::string list_of(const std::vector<Row>& rows) {
+  constexpr std::size_t usual_row = 512;
+  std::string list;
+  list.reserve(2 + usual_row * rows.size());
+  list += '[';
+  for (const Row& row : rows) {
+    if (list.size() > 1) list += ',';
+    list += json_of(row);
   }
-  return made;
+  return list += ']';
 }
 
-Json json_of(const Configuration& configuration) {
-  return {{"hash", configuration.hash},
-          {"loaded_at", configuration.loaded_at_s},
-          {"reloads", configuration.reloads},
-          {"failed_reloads", configuration.failed_reloads},
-          {"restart_needed", configuration.restart_needed}};
+std::string json_of(const UpstreamRow& row) {
+  return json::Object()
+      .text("name", row.name)
+      .json("answered", json_of(row.answered))
+      .json("failed", json_of(row.failed))
+      .json("unhealthy", json_of(row.unhealthy))
+      .json("servers", list_of(row.servers))
+      .str();
+}
+
+std::string json_of(const NodeRow& row) {
+  return json::Object()
+      .text("name", row.node.name)
+      .flag("up", row.node.is_up)
+      .text("breaker", to_string(row.node.breaker))
+      .number("in_flight", whole(row.node.in_flight))
+      .json("decisions", json_of(row.decisions))
+      .json("errors", json_of(row.errors))
+      .json("latency", json_of(row.latency))
+      .str();
+}
+
+std::string json_of(const Report& report, const Store& store) {
+  json::Object made;
+  made.text("type", store.shared ? "redis" : "memory")
+      .flag("up", store.is_up)
+      .number("memory_keys", whole(store.memory_keys))
+      .number("memory_evictions", whole(store.memory_evictions));
+  if (store.shared) {
+    made.number("instances", whole(store.shared->instances))
+        .number("differing", whole(store.shared->differing))
+        .number("replicas", store.shared->replicas)
+        .number("fallbacks", whole(store.shared->fallbacks))
+        .number("remembered", whole(store.shared->remembered))
+        .number("leased", whole(store.shared->leased))
+        .json("nodes", list_of(report.nodes))
+        .number("nodes_omitted", whole(report.omitted.nodes));
+  }
+  return made.str();
+}
+
+std::string json_of(const Configuration& configuration) {
+  return json::Object()
+      .text("hash", configuration.hash)
+      .number("loaded_at", configuration.loaded_at_s)
+      .number("reloads", whole(configuration.reloads))
+      .number("failed_reloads", whole(configuration.failed_reloads))
+      .texts("restart_needed", configuration.restart_needed)
+      .str();
 }
 
 }  // namespace
@@ -156,28 +202,29 @@ Json json_of(const Configuration& configuration) {
 std::string to_json(const WindowReport& window) {
   const Report& report = window.report;
   const Process& process = report.status.process;
-  Json made{{"at", seconds(report.status.at.time_since_epoch())},
-            {"version", process.version},
-            {"state", process.state},
-            {"degraded", report.status.problems},
-            {"started_at", process.started_at_s},
-            {"workers", process.workers},
-            {"resident_bytes", process.resident_bytes},
-            {"connections", process.connections},
-            {"configuration", json_of(report.status.configuration)},
-            {"traffic", json_of(report.traffic, report.over)},
-            {"recent", json_of(window.recent, window.recent_over)},
-            {"policies", list_of(report.policies)},
-            {"policies_omitted", report.omitted.policies},
-            {"routes", list_of(report.routes)},
-            {"routes_omitted", report.omitted.routes},
-            {"decisions", list_of(report.deciders)},
-            {"upstreams", list_of(report.upstreams)},
-            {"upstreams_omitted", report.omitted.upstreams},
-            {"store", json_of(report, report.status.store)},
-            {"token_keys", list_of(report.status.keys)}};
-  if (report.status.top) made["top"] = list_of(*report.status.top);
-  return made.dump(-1, ' ', false, Json::error_handler_t::replace);
+  json::Object made;
+  made.json("at", seconds(report.status.at.time_since_epoch()))
+      .text("version", process.version)
+      .text("state", process.state)
+      .texts("degraded", report.status.problems)
+      .number("started_at", process.started_at_s)
+      .number("workers", whole(process.workers))
+      .number("resident_bytes", whole(process.resident_bytes))
+      .number("connections", process.connections)
+      .json("configuration", json_of(report.status.configuration))
+      .json("traffic", json_of(report.traffic, report.over))
+      .json("recent", json_of(window.recent, window.recent_over))
+      .json("policies", list_of(report.policies))
+      .number("policies_omitted", whole(report.omitted.policies))
+      .json("routes", list_of(report.routes))
+      .number("routes_omitted", whole(report.omitted.routes))
+      .json("decisions", list_of(report.deciders))
+      .json("upstreams", list_of(report.upstreams))
+      .number("upstreams_omitted", whole(report.omitted.upstreams))
+      .json("store", json_of(report, report.status.store))
+      .json("token_keys", list_of(report.status.keys));
+  if (report.status.top) made.json("top", list_of(*report.status.top));
+  return made.str();
 }
 
 }  // namespace weir::status
