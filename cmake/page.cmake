@@ -8,5 +8,6 @@ add_custom_command(
   DEPENDS ${page_parts} ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake
   COMMENT "Embedding src/status/page/"
   VERBATIM)
+add_custom_target(page_parts DEPENDS ${page_header})
 target_sources(weir_status PRIVATE ${page_header})
 target_include_directories(weir_status PRIVATE ${CMAKE_BINARY_DIR}/generated)

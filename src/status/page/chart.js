@@ -13,10 +13,10 @@ function svgElement(name, attributes, parent) {
   return element;
 }
 
-/* The smallest of 1, 2 and 5 times a power of ten that is not below the value. */
+/* The smallest round number that is not below the value. */
 function roundMaximum(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  for (const factor of [1, 2, 5]) if (value <= factor * power) return factor * power;
+  for (const factor of [1, 1.5, 2, 3, 4, 5, 6, 8]) if (value <= factor * power) return factor * power;
   return 10 * power;
 }
 

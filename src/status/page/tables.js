@@ -26,6 +26,7 @@ function showShare(element, part, whole) {
     element.className = 'share';
   }
   const share = whole > 0 ? part / whole : 0;
+  element.firstChild.classList.toggle('empty', share === 0);
   element.firstChild.firstChild.style.width = `${100 * share}%`;
   setText(element.lastChild, share === 0 ? '0 %' : share < 0.01 ? '<1 %' : `${Math.round(100 * share)} %`);
   element.lastChild.className = share === 0 ? 'zero' : '';
