@@ -123,8 +123,10 @@ std::string json_of(const TokenKeys& keys) {
 
 std::string json_of(const TopKey& key) {
   return json::Object()
-      .text("policy", key.policy)
+      .text("identity", key.identity)
       .text("hash", key.hash)
+      .text("policy", key.policy)
+      .text("route", key.route)
       .number("requests", whole(key.requests))
       .number("denied", whole(key.denied))
       .str();
@@ -166,6 +168,10 @@ std::string json_of(const NodeRow& row) {
       .json("errors", json_of(row.errors))
       .json("latency", json_of(row.latency))
       .str();
+}
+
+std::string json_of(const TopKeys& top) {
+  return json::Object().json("window", seconds(top.window)).json("keys", list_of(top.keys)).str();
 }
 
 std::string json_of(const Report& report, const Store& store) {
@@ -223,7 +229,7 @@ std::string to_json(const WindowReport& window) {
       .number("upstreams_omitted", whole(report.omitted.upstreams))
       .json("store", json_of(report, report.status.store))
       .json("token_keys", list_of(report.status.keys));
-  if (report.status.top) made.json("top", list_of(*report.status.top));
+  if (report.status.top) made.json("top", json_of(*report.status.top));
   return made.str();
 }
 

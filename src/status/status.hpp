@@ -104,11 +104,18 @@ struct TokenKeys {
   std::string problem{};  ///< empty: none
 };
 
-/// One of the busiest keys.
+/// A client under one policy, on one route.
 struct TopKey {
+  std::string identity{};  ///< its name
+  std::string hash{};      ///< of the identity, as in the access log
   std::string policy{};
-  std::string hash{};  ///< of the identity, as in the access log
-  std::uint64_t requests = 0, denied = 0;
+  std::string route{};
+  std::uint64_t requests = 0, denied = 0;  ///< in the window
+};
+
+struct TopKeys {
+  Duration window{0};
+  std::vector<TopKey> keys{};  ///< the most denied first
 };
 
 struct Configuration {
@@ -138,7 +145,7 @@ struct Status {
   std::vector<Upstream> upstreams{};
   Store store{};
   std::vector<TokenKeys> keys{};
-  std::optional<std::vector<TopKey>> top{};  ///< empty: not counted
+  std::optional<TopKeys> top{};  ///< empty: not counted
 };
 
 }  // namespace weir::status

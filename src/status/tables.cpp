@@ -97,10 +97,13 @@ void write_policies(std::string& out, const Report& report) {
   table.omitted(report.omitted.policies);
 }
 
-void write_top(std::string& out, const std::vector<TopKey>& top) {
-  Table table(out, "Top keys", {"key", "policy", "requests", "denied"});
-  for (const TopKey& key : top)
-    table.row(key.hash, {key.policy, std::to_string(key.requests), std::to_string(key.denied)});
+void write_top(std::string& out, const TopKeys& top) {
+  Table table(out, "Most denied keys of the last " + duration_text(top.window),
+              {"key", "identity", "policy", "route", "denied", "requests"});
+  for (const TopKey& key : top.keys) {
+    table.row(key.hash, {key.identity, key.policy, key.route, std::to_string(key.denied),
+                         std::to_string(key.requests)});
+  }
 }
 
 void write_routes(std::string& out, const Report& report) {

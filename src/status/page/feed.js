@@ -105,9 +105,10 @@ async function connect() {
     if (response.status !== 200) throw new Error(lost = await detailOf(response));
     await readEvents(response.body, data => { failures = 0; show(JSON.parse(data)); });
   } catch {
-    if (mine !== controller) return;  // a later connection has replaced this one, or the page is hidden
+    // The reason is in `lost`.
   }
-  connectLater(lost);
+  // Unless a later connection has replaced this one, or the page is hidden.
+  if (mine === controller) connectLater(lost);
 }
 
 /* A browser opens few connections to one server, so a page that nobody sees has none. */

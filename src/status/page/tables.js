@@ -95,8 +95,8 @@ function makeTables() {
       row => rateText(row.shadow_denied), row => rateText(row.delayed), row => alarming(row.errors),
       row => totalText(row.denied.total), row => totalText(row.decisions.total)]),
     top: new Table('top', [
-      row => ({text: row.hash, style: 'key'}), row => row.policy, row => totalText(row.requests),
-      row => totalText(row.denied)]),
+      row => ({text: row.hash, style: 'key'}), row => row.identity, row => row.policy, row => row.route,
+      row => ({text: totalText(row.denied), style: row.denied > 0 ? 'alarm' : ''}), row => totalText(row.requests)]),
     routes: new Table('routes', [
       row => row.name, row => alarming(row.denied), row => rateText(row.requests), row => rateText(row.client_errors),
       row => alarming(row.server_errors), row => percentileText(row.duration, 'p50'),
@@ -124,7 +124,9 @@ function makeTables() {
 
 function showTables(tables, status) {
   tables.policies.show(status.policies, status.policies_omitted);
-  tables.top.show(status.top || []);
+  const top = status.top || {window: 0, keys: []};
+  setText(document.getElementById('window'), ageText(top.window));
+  tables.top.show(top.keys);
   tables.routes.show(status.routes, status.routes_omitted);
   tables.upstreams.show(status.upstreams, status.upstreams_omitted);
   tables.holds.show(status.policies.filter(row => [row.held, row.queued, row.leased].some(value => value !== null)));

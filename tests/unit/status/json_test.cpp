@@ -109,12 +109,23 @@ TEST_CASE("rates are null without an earlier status, and have three decimals") {
 TEST_CASE("the memory store has neither nodes nor instances, and top keys are listed if counted") {
   Status status = sample_status();
   status.store = {.memory_keys = 5, .memory_evictions = 2};
-  status.top.emplace().push_back({.policy = "p", .hash = "abc", .requests = 9, .denied = 4});
+  status.top = {.window = std::chrono::seconds(60),
+                .keys = {{.identity = "api_key",
+                          .hash = "abc",
+                          .policy = "p",
+                          .route = "r",
+                          .requests = 9,
+                          .denied = 4}}};
   const json made = json::parse(to_json({.report = compare(nullptr, status)}));
   CHECK(made["store"] ==
         json{{"type", "memory"}, {"up", true}, {"memory_keys", 5}, {"memory_evictions", 2}});
-  CHECK(made["top"] ==
-        json::array({{{"policy", "p"}, {"hash", "abc"}, {"requests", 9}, {"denied", 4}}}));
+  CHECK(made["top"] == json{{"window", 60.0},
+                            {"keys", json::array({{{"identity", "api_key"},
+                                                   {"hash", "abc"},
+                                                   {"policy", "p"},
+                                                   {"route", "r"},
+                                                   {"requests", 9},
+                                                   {"denied", 4}}})}});
 }
 
 TEST_CASE("the JSON is one line, whatever the texts are") {

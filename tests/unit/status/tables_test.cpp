@@ -50,7 +50,7 @@ TEST_CASE("the tables have the numbers of the report") {
   CHECK(row_of(html, "resident memory") == "20 MiB");
   CHECK(contains(html, "<p class=\"problem\">redis is lost</p>"));
   CHECK(html.find("<caption>Policies") < html.find("<caption>Routes"));
-  CHECK(!contains(html, "Top keys"));
+  CHECK(!contains(html, "Most denied"));
 }
 
 TEST_CASE("no text of the configuration becomes markup") {
@@ -62,11 +62,26 @@ TEST_CASE("no text of the configuration becomes markup") {
   status.upstreams[0].servers[0].name = status.upstreams[0].servers[1].name = hostile;
   status.store.shared->nodes[0].name = hostile;
   status.keys[0].provider = status.keys[0].problem = hostile;
-  status.top.emplace().push_back({.policy = hostile, .hash = hostile});
+  status.top = {
+      .keys = {{.identity = hostile, .hash = hostile, .policy = hostile, .route = hostile}}};
   const std::string html = tables_of(compare(nullptr, status));
   CHECK(!contains(html, "<img"));
   CHECK(contains(html, "&lt;img src=x onerror=alert(&#39;1&#39;)&gt;&quot;&amp;"));
-  CHECK(contains(html, "<caption>Top keys"));
+  CHECK(contains(html, "<caption>Most denied keys"));
+}
+
+TEST_CASE("the keys that are denied most have a table, if they are counted") {
+  Status status = sample_status();
+  status.top = {.window = std::chrono::seconds(60),
+                .keys = {{.identity = "api_key",
+                          .hash = "c0ffee00",
+                          .policy = "p",
+                          .route = "search",
+                          .requests = 9,
+                          .denied = 4}}};
+  const std::string html = tables_of(compare(nullptr, status));
+  CHECK(contains(html, "<caption>Most denied keys of the last 60.0 s</caption>"));
+  CHECK(row_of(html, "c0ffee00") == "api_key p search 4 9");
 }
 
 TEST_CASE("without rates the page explains how to get them") {
