@@ -72,14 +72,6 @@ asio::awaitable<void> send(Stream& stream, const Response& response, bool is_hea
   }
 }
 
-/// Sends the head of a response that ends with the connection.
-asio::awaitable<void> send_stream_head(Stream& stream) {
-  const auto response = stream_head();
-  stream.expires_after(patience);
-  beast_http::response_serializer<beast_http::empty_body> serializer(response);
-  co_await beast_http::async_write_header(stream, serializer, asio::use_awaitable);
-}
-
 /// Reads what the client still sends until it closes or `patience` has passed. Closing a socket
 /// with unread bytes resets the connection, and the client may lose the answer.
 asio::awaitable<void> close_gently(Stream& stream) {
@@ -272,13 +264,11 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream, Registration& 
     if (failure) answer = body_answer(failure);
     if (answer.status == 0) co_return false;
   }
-  if (found && (*found)->is_stream && feed_.is_full()) {
-    answer = problem_answer(503, too_many_pages);
-  } else if (found && (*found)->is_stream) {
-    co_await send_stream_head(stream);
-    if (head.method() == beast_http::verb::get) co_await stream_events(stream, registration, head);
+  if (found && (*found)->is_stream && !feed_.is_full()) {
+    co_await stream_events(stream, registration, head);
     co_return false;
   }
+  if (found && (*found)->is_stream) answer = problem_answer(503, too_many_pages);
   stream.expires_never();  // while the answer is made
   if (found && !failure && (*found)->handle) {
     answer = co_await answer_of(**found, call_of(parser.get(), instruments()->options));
@@ -295,8 +285,9 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream, Registration& 
 asio::awaitable<void> AdminServer::Loop::stream_events(Stream& stream, Registration& registration,
                                                        const beast_http::request_header<>& head) {
   registration.leave_out();
-  co_await feed_.send_events(
-      stream, [this, &head] { return find(endpoints_, head, *instruments()).has_value(); });
+  co_await feed_.serve(stream, head.method() == beast_http::verb::head, [this, &head] {
+    return find(endpoints_, head, *instruments()).has_value();
+  });
 }
 
 /// An answer that may be made on another thread and come after the end of the server.

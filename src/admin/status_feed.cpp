@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include "admin/messages.hpp"
 #include "admin/process_stats.hpp"
 #include "admin/status_source.hpp"
 #include "status/json.hpp"
@@ -31,10 +32,7 @@ class StatusFeed::Page {
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
 
-  boost::asio::awaitable<void> await_event() {
-    boost::system::error_code cancelled;
-    co_await changed_.async_wait(boost::asio::redirect_error(use_awaitable, cancelled));
-  }
+  steady_timer& changed() { return changed_; }
 
  private:
   StatusFeed& feed_;
@@ -101,14 +99,22 @@ boost::asio::awaitable<void> StatusFeed::tick() {
   is_ticking_ = false;
 }
 
-boost::asio::awaitable<void> StatusFeed::send_events(Stream& stream,
-                                                     std::function<bool()> may_continue) {
-  Page page(*this);
+boost::asio::awaitable<void> StatusFeed::serve(Stream& stream, bool is_head,
+                                               std::function<bool()> may_continue) {
+  namespace beast_http = boost::beast::http;
+  Page page(*this);  // counts from now on
+  const auto head = stream_head();
+  beast_http::response_serializer<beast_http::empty_body> serializer(head);
+  stream.expires_after(times_.slowest_page);
+  co_await beast_http::async_write_header(stream, serializer, use_awaitable);
+  if (is_head) co_return;
   if (!std::exchange(is_ticking_, true)) boost::asio::co_spawn(io_, tick(), boost::asio::detached);
   std::shared_ptr<const std::string> sent;
   while (true) {
-    while (event_ == sent)
-      co_await page.await_event();
+    while (event_ == sent) {
+      boost::system::error_code cancelled;
+      co_await page.changed().async_wait(boost::asio::redirect_error(use_awaitable, cancelled));
+    }
     if (!may_continue()) co_return;
     sent = event_;
     stream.expires_after(times_.slowest_page);

@@ -53,10 +53,11 @@ class StatusFeed {
   std::vector<AdminEndpoint> endpoints();
 
   bool is_full() const { return pages_.size() >= most_pages; }
-  /// Sends events while `may_continue` returns true, which is checked before each, and the client
-  /// takes them. The head of the response has been sent. Throws boost::system::system_error if the
-  /// client has left.
-  boost::asio::awaitable<void> send_events(Stream& stream, std::function<bool()> may_continue);
+  /// Sends the head of a response and then events, while `may_continue` returns true, which is
+  /// checked before each, and the client takes them. `is_head`: the head only. Throws
+  /// boost::system::system_error if the client has left.
+  boost::asio::awaitable<void> serve(Stream& stream, bool is_head,
+                                     std::function<bool()> may_continue);
 
  private:
   class Page;

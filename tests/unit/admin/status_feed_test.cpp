@@ -1,7 +1,9 @@
 #include "admin/status_feed.hpp"
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/co_spawn.hpp>
@@ -26,7 +28,7 @@ struct OpenPage {
     asio::local::connect_pair(reader, writer);
     writer.set_option(asio::socket_base::send_buffer_size(1));
     stream.socket() = asio::generic::stream_protocol::socket(std::move(writer));
-    asio::co_spawn(io, feed.send_events(stream, [this] { return may_continue; }),
+    asio::co_spawn(io, feed.serve(stream, false, [this] { return may_continue; }),
                    [this](const std::exception_ptr& thrown) {
                      is_closed = true;
                      try {
@@ -37,9 +39,14 @@ struct OpenPage {
                    });
   }
 
+  /// The head before the first event is left out.
   std::string read() {
+    if (!std::exchange(has_head, true)) read_part("\r\n\r\n");
+    return read_part("\n\n");
+  }
+  std::string read_part(const char* end) {
     std::string event;
-    asio::async_read_until(reader, asio::dynamic_buffer(received), "\n\n",
+    asio::async_read_until(reader, asio::dynamic_buffer(received), end,
                            [&](const auto& failure, std::size_t size) {
                              REQUIRE(!failure);
                              event = received.substr(0, size);
@@ -54,6 +61,7 @@ struct OpenPage {
   LocalSocket reader, writer;
   StatusFeed::Stream stream;
   std::string received;
+  bool has_head = false;
   bool may_continue = true;
   bool is_closed = false;
   boost::system::error_code error;
