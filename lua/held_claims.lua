@@ -5,9 +5,10 @@
 -- seven arguments of the caller's field (own_from() in holds.lua); then as in arguments.lua. All
 -- entries are settlements, or none.
 --
--- Returns doubles in one string, as arguments.lua, with four more for each claim:
+-- Returns doubles in one string, as arguments.lua, with five more for each claim:
 --   the units that it holds from now on
 --   1 if holds or a debt affect its decision
+--   units that others than the caller's field hold; 0 while there is a debt
 --   units of the caller that outlived their lease
 --   units of other fields whose lease has ended
 -- For settlements it returns only the last two.
@@ -141,7 +142,7 @@ end
 local answer = struct.pack('<d', admitted)
 for _, claim in ipairs(claims) do
   local held, policy = claim.held, claim.policy
-  local delay, retry, allowed, is_beside = claim.wait, -1, 1, 0
+  local delay, retry, allowed, is_beside, others = claim.wait, -1, 1, 0, 0
   if not claim.units then
     delay, retry, allowed = 0, claim.wait, 0
   elseif policy.count_rejected and admitted == 0 then
@@ -154,13 +155,17 @@ for _, claim in ipairs(claims) do
   else
     remaining, reset, more = level_beside(held, policy)
     if held.units > 0 or held.debt > 0 then is_beside = 1 end
+    if held.debt == 0 then
+      local field = held.own and held.own.field
+      others = max(held.units - (field and field.taken - field.released or 0), 0)
+    end
     if not held.is_charged and not is_concurrency(policy) then
       outlive(policy, held.state, held.now, whole_from(held) - held.now)
     end
   end
   local lost = held.own and held.own.lost or 0
-  answer = answer .. struct.pack('<dddddddddd', allowed, remaining, reset, more, delay, retry,
-                                 claim.taken, is_beside, lost, held.ended)
+  answer = answer .. struct.pack('<ddddddddddd', allowed, remaining, reset, more, delay, retry,
+                                 claim.taken, is_beside, others, lost, held.ended)
   if held.own then held.own.lost = 0 end
   held.ended = 0
 end

@@ -10,6 +10,7 @@
 
 #include "rules/span.hpp"
 #include "store/claim.hpp"
+#include "store/lease.hpp"
 
 namespace weir::redis {
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::size_t number_bytes = 8;
 constexpr std::size_t numbers_of_claim = 6;
-constexpr std::size_t numbers_of_holds = 4;  ///< of a claim, after its decision
+constexpr std::size_t numbers_of_holds = 5;  ///< of a claim, after its decision
 constexpr std::size_t numbers_of_override = 4;
 constexpr std::size_t numbers_of_settlement = 2;
 
@@ -84,6 +85,7 @@ HoldTable::Reply holds_from(Numbers& numbers, rules::Decision& decision) {
   HoldTable::Reply reply;
   reply.taken = decision.held = numbers.next();
   decision.by_holds = numbers.next_flag();
+  decision.held_by_others = numbers.next();
   reply.lost = numbers.next();
   reply.ended = numbers.next();
   return reply;
@@ -189,6 +191,8 @@ store::Result held_result_of(const redisReply& reply, const store::Acquisition& 
   if (!read_held_answer(reply, acquisition.decisions.first(claims), holds, result.admitted))
     return failed(store::Error::other);
   result.decided = store::first_claims(claims);
+  for (std::size_t i = 0; i < claims; ++i)
+    store::expect_leases_back(acquisition.claims[i], acquisition.decisions[i]);
   return result;
 }
 

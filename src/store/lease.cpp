@@ -38,40 +38,33 @@ Duration retry_after(const rules::Policy& policy, const rules::Decision& level,
 
 }  // namespace
 
-void Lease::note_request(Instant now, Duration duration) {
-  if (now >= period_began_ + duration) {
-    const bool is_next = now < period_began_ + 2 * duration;
-    former_requests_ = is_next ? requests_ : 0;
-    former_demanded_ = is_next ? demanded_ : 0;
-    requests_ = 0;
-    demanded_ = 0;
-    period_began_ = now;
-  }
-  ++requests_;
-  last_request_ = now;
+void expect_leases_back(const Claim& claim, rules::Decision& decision) {
+  if (claim.lease == nullptr) decision.held_by_others = 0;
+  if (decision.allowed || !decision.retry_after || decision.held_by_others == 0) return;
+  if (claim.demand.cost - decision.remaining > decision.held_by_others) return;
+  decision.retry_after = std::min(*decision.retry_after, leases_back_after);
+  decision.more_after = std::min(decision.more_after, leases_back_after);
 }
 
-void Lease::note_demand(std::int64_t cost, Instant now) {
-  demanded_ = std::min(demanded_ + cost, rules::exact_limit);
-  last_demand_ = now;
+void Lease::note_use(Instant now) {
+  used_at_ = now;
+  is_passed_over_ = false;
 }
 
 std::int64_t Lease::wanted(const Terms& terms) const {
-  // The first ones of a key were counted before it was hot.
-  const std::int64_t least = hot_requests;
-  return std::min(std::max({demanded_, former_demanded_, least}), terms.most);
+  return std::min(demand_.units(), terms.most);
 }
 
 std::int64_t Lease::units_to_ask(const Terms& terms, std::int64_t cost, Instant now) const {
-  if (terms.most < least_leased_units || is_asking() || now < not_before_ || !is_hot()) return 0;
+  if (terms.most < least_leased_units || is_asking() || now < not_before_ || !demand_.is_hot())
+    return 0;
   const std::int64_t wanted_units = wanted(terms);
-  const std::int64_t left = units_ - spent_;
   const bool is_low =
-      left <= wanted_units / 2 || left < cost || now + terms.duration / 2 >= valid_until_;
-  // Spent units are settled first, so the lease has `left` units then. A valid lease of
+      left() <= wanted_units / 2 || left() < cost || now + terms.duration / 2 >= valid_until_;
+  // Spent units are settled first, so the lease has left() units then. A valid lease of
   // enough units is renewed with one unit at least: a command about the key extends it.
   if (!is_low) return 0;
-  return std::max<std::int64_t>(wanted_units - left, left < terms.most ? 1 : 0);
+  return std::max<std::int64_t>(wanted_units - left(), left() < terms.most ? 1 : 0);
 }
 
 void Lease::on_asked(std::int64_t units, Instant now) {
@@ -81,8 +74,9 @@ void Lease::on_asked(std::int64_t units, Instant now) {
 
 void Lease::on_granted(const rules::Policy& policy, const Terms& terms,
                        const rules::Decision& decision, Instant now) {
+  if (left() == 0) note_use(now);
   units_ += decision.held;
-  is_exhausted_ = decision.held < asked_;
+  is_scarce_ = is_exhausted_ = decision.held < asked_;
   // Neither a unit nor a denial is used for longer: an override may have changed after the
   // question.
   valid_until_ = asked_at_ + std::min(terms.duration, decision.ends_after.value_or(terms.duration));
@@ -106,7 +100,7 @@ rules::Decision Lease::admission(Instant now) const {
   decision.retry_after.reset();
   decision.held = 0;
   decision.by_holds = true;
-  decision.remaining = std::min(level_.remaining + units_ - spent_, level_.limit);
+  decision.remaining = std::min(level_.remaining + left(), level_.limit);
   decision.more_after = std::max(level_.more_after - passed, Duration{1});
   decision.reset_after = std::max(level_.reset_after - passed, decision.more_after);
   if (level_.ends_after) decision.ends_after = std::max(*level_.ends_after - passed, Duration{1});
@@ -115,13 +109,18 @@ rules::Decision Lease::admission(Instant now) const {
 
 std::optional<rules::Decision> Lease::denial(const rules::Policy& policy, std::int64_t cost,
                                              Instant now) const {
-  const std::int64_t left = is_valid(now) ? units_ - spent_ : 0;
-  const bool is_known = is_exhausted_ && now < not_before_ && cost > left && cost <= level_.limit;
+  const std::int64_t covered = is_valid(now) ? left() : 0;
+  const bool is_known =
+      is_exhausted_ && now < not_before_ && cost > covered && cost <= level_.limit;
   if (!is_known) return std::nullopt;
   rules::Decision decision = admission(now);
   decision.allowed = false;
-  decision.remaining = left;
-  const Duration wait = retry_after(policy, level_, cost - left) - (now - answered_at_);
+  decision.remaining = covered;
+  if (cost - covered <= level_.held_by_others) {
+    decision.retry_after = decision.more_after = leases_back_after;
+    return decision;
+  }
+  const Duration wait = retry_after(policy, level_, cost - covered) - (now - answered_at_);
   decision.retry_after = std::max(wait, decision.more_after);
   return decision;
 }

@@ -10,7 +10,12 @@
 // The size follows the demand: the units that requests cost in the present period of `duration`, or
 // in the former one. The worker asks again when half of them are spent. If the store grants less
 // than it was asked for, the key is exhausted: until the next question, which comes after a short
-// pause, a demand that exceeds the lease is denied. Pure; not thread-safe.
+// pause, a demand that exceeds the lease is denied.
+//
+// Units that the requests of a whole `duration` cannot use are stranded, such as three units for
+// requests that cost five, or units of one key for requests whose other key is exhausted. They go
+// back, and the store decides about an exhausted key for another `duration`. Otherwise two
+// instances could each keep what the other one needs. Pure; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +24,23 @@
 #include "base/time.hpp"
 #include "rules/decision.hpp"
 #include "rules/policy.hpp"
+#include "store/claim.hpp"
+#include "store/key_demand.hpp"
 
 namespace weir::store {
 
+/// Units that others hold in leases come back, or are charged, within this time if no request can
+/// use them: the longest `duration` and a tick of the worker, in whole seconds.
+inline constexpr Duration leases_back_after = std::chrono::seconds(1);
+
+/// The store's times assume that no hold ends. If the units that others hold are in leases and
+/// would cover the denied claim, it may pass when they are back: the denial shows that time. Holds
+/// of a policy without leases are those of requests in progress, and nothing changes.
+void expect_leases_back(const Claim& claim, rules::Decision& decision);
+
 class Lease {
  public:
-  /// A key with fewer requests in a period is not leased: it would cost as many calls.
-  static constexpr std::uint32_t hot_requests = 8;
+  static constexpr std::uint32_t hot_requests = KeyDemand::hot_requests;
 
   struct Terms {
     std::int64_t most = 0;  ///< units
@@ -37,16 +52,23 @@ class Lease {
     std::int64_t actual = 0;
   };
 
-  /// A request for the key, also one that a lease cannot decide.
-  void note_request(Instant now, Duration duration);
-  /// Its cost, if a lease can decide it.
-  void note_demand(std::int64_t cost, Instant now);
-  bool is_hot() const { return requests_ >= hot_requests || former_requests_ >= hot_requests; }
+  KeyDemand& demand() { return demand_; }
+  const KeyDemand& demand() const { return demand_; }
+  /// A request has been admitted.
+  void note_use(Instant now);
+  /// A request has not been admitted from leases, this one among them.
+  void note_unused() { is_passed_over_ = is_passed_over_ || left() > 0; }
 
   bool is_valid(Instant now) const { return now < valid_until_; }
-  bool covers(std::int64_t cost, Instant now) const {
-    return is_valid(now) && cost <= units_ - spent_;
+  bool covers(std::int64_t cost, Instant now) const { return is_valid(now) && cost <= left(); }
+  /// The latest reply granted less than was asked for.
+  bool is_scarce() const { return is_scarce_; }
+  /// Requests have come for `duration`, and none could use the units.
+  bool is_stranded(Duration duration, Instant now) const {
+    return is_passed_over_ && !is_asking() && left() > 0 && now >= used_at_ + duration;
   }
+  /// False for a while after on_refused(): requests are for the store.
+  bool may_be_asked_for(Instant now) const { return is_exhausted_ || now >= not_before_; }
   /// Only if the lease covers the cost.
   void spend(std::int64_t cost) { spent_ += cost; }
   /// Undoes spend(), in the same call.
@@ -78,29 +100,23 @@ class Lease {
   std::int64_t limit() const { return level_.limit; }
   /// Whether it has neither units nor a question in flight.
   bool is_idle() const { return units_ == 0 && asked_ == 0; }
-  Instant last_request() const { return last_request_; }
-  Instant last_demand() const { return last_demand_; }
 
  private:
+  std::int64_t left() const { return units_ - spent_; }
   std::int64_t wanted(const Terms& terms) const;
 
-  // The demand, in the present period and the former one.
-  Instant period_began_{};
-  Instant last_request_{};
-  Instant last_demand_{};
-  std::uint32_t requests_ = 0;
-  std::uint32_t former_requests_ = 0;
-  std::int64_t demanded_ = 0;
-  std::int64_t former_demanded_ = 0;
-
+  KeyDemand demand_;
   std::int64_t units_ = 0;  ///< held in the store, the spent ones too
   std::int64_t spent_ = 0;  ///< of them
   Instant valid_until_{};
+  Instant used_at_{};            ///< the latest use, or the grant of the first units
+  bool is_passed_over_ = false;  ///< since then a request has found units, and was not admitted
 
   std::int64_t asked_ = 0;  ///< in flight
   Instant asked_at_{};
-  Instant not_before_{};       ///< of the next question
-  bool is_exhausted_ = false;  ///< the latest reply granted less than was asked for
+  Instant not_before_{};  ///< of the next question
+  bool is_scarce_ = false;
+  bool is_exhausted_ = false;  ///< as is_scarce_, and the lease has not ended
   rules::Decision level_;      ///< of the latest reply
   Instant answered_at_{};
 };

@@ -29,7 +29,9 @@ LeasedKey* LeaseTable::take(const Claim& claim) {
   if (place == nullptr) {
     for (LeasedKey& one : set_of(key)) {
       if (one.is_active) continue;
-      if (place == nullptr || one.lease.last_request() < place->lease.last_request()) place = &one;
+      if (place == nullptr ||
+          one.lease.demand().last_request() < place->lease.demand().last_request())
+        place = &one;
     }
   }
   // A key has the lease of one revision at a time.

@@ -28,8 +28,9 @@ void Leases::use(const LeaseSettings& settings, Instant now) {
 
 void Leases::tick(Instant now) {
   table_.sweep([&](LeasedKey& key) {
-    const bool is_wanted = now < key.lease.last_demand() + settings_.duration;
-    if (!is_wanted || !key.lease.is_valid(now)) give_back(key, now);
+    const bool is_wanted = now < key.lease.demand().last_noted() + settings_.duration;
+    const bool is_held_for_nothing = key.lease.is_stranded(settings_.duration, now);
+    if (!is_wanted || is_held_for_nothing || !key.lease.is_valid(now)) give_back(key, now);
     return is_wanted || !key.lease.is_idle();
   });
 }
@@ -39,14 +40,24 @@ std::optional<Result> Leases::acquire(Acquisition& acquisition, Completion& comp
   Keys keys;
   if (settings_.share == 0 || !observe(acquisition.claims, keys, now))
     return next_.acquire(acquisition, completion, now);
+  const auto claims = acquisition.claims;
   const auto decided = decide(acquisition, keys, now);
-  const bool is_leasable = may_lease(keys);
-  for (std::size_t i = 0; i < keys.size() && (decided || is_leasable); ++i)
-    keys[i]->lease.note_demand(acquisition.claims[i].demand.cost, now);
-  for (std::size_t i = 0; i < keys.size() && is_leasable; ++i)
-    renew(*keys[i], acquisition.claims[i], acquisition.arrived_at, now);
+  const bool is_leasable = may_lease(keys, now);
+  if (decided && decided->admitted) {
+    note_admission(claims, keys, 0, now);
+    for (std::size_t i = 0; i < keys.size() && is_leasable; ++i)
+      renew(*keys[i], claims[i], acquisition.arrived_at, now);
+    return decided;
+  }
+  const ClaimSet noted = decided || is_leasable ? note_denial(claims, keys, now) : ClaimSet{};
   if (decided) return decided;
-  if (is_leasable && wait(keys, acquisition, completion, false, now)) return std::nullopt;
+  if (is_leasable) {
+    ask_for_missing(acquisition, keys, now);
+    if (LeaseWaiter* const waiter = wait(keys, acquisition, completion, now)) {
+      waiter->noted = noted;
+      return std::nullopt;
+    }
+  }
   return next_.acquire(acquisition, completion, now);
 }
 
@@ -63,7 +74,7 @@ bool Leases::observe(std::span<const Claim> claims, Keys& keys, Instant now) {
       // The next link decides.
     }
     if (key == nullptr) return false;
-    key->lease.note_request(now, settings_.duration);
+    key->lease.demand().note_request(now, settings_.duration);
     keys.push_back(key);
   }
   // A later key may have taken the place of an earlier one.
@@ -73,12 +84,37 @@ bool Leases::observe(std::span<const Claim> claims, Keys& keys, Instant now) {
   });
 }
 
-/// Whether all keys are hot, and their shares worth a lease. Else each request is one for the
-/// remote store, and units of its other keys would never be spent.
-bool Leases::may_lease(const Keys& keys) const {
-  return std::ranges::all_of(keys, [this](const LeasedKey* key) {
-    return key->lease.is_hot() && terms_of(*key).most >= least_leased_units;
+/// Whether all keys are hot, their shares worth a lease, and none was refused just now. Else each
+/// request is one for the remote store, and units of its other keys would never be spent.
+bool Leases::may_lease(const Keys& keys, Instant now) const {
+  return std::ranges::all_of(keys, [this, now](const LeasedKey* key) {
+    return key->lease.demand().is_hot() && key->lease.may_be_asked_for(now) &&
+           terms_of(*key).most >= least_leased_units;
   });
+}
+
+/// `noted`: claims whose demand was noted before.
+void Leases::note_admission(std::span<const Claim> claims, const Keys& keys, ClaimSet noted,
+                            Instant now) {
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    Lease& lease = keys[i]->lease;
+    if (!contains(noted, i)) lease.demand().note(claims[i].demand.cost, now);
+    lease.note_use(now);
+  }
+}
+
+/// Notes the demand for the keys that do not cover the request. More units of the others would not
+/// be used.
+ClaimSet Leases::note_denial(std::span<const Claim> claims, const Keys& keys, Instant now) {
+  ClaimSet noted = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    Lease& lease = keys[i]->lease;
+    lease.note_unused();
+    if (lease.covers(claims[i].demand.cost, now)) continue;
+    lease.demand().note(claims[i].demand.cost, now);
+    noted = static_cast<ClaimSet>(noted | 1U << i);
+  }
+  return noted;
 }
 
 bool Leases::find_keys(std::span<const Claim> claims, Keys& keys) {
@@ -129,6 +165,23 @@ Lease::Terms Leases::terms_of(const LeasedKey& key) const {
   return {.most = key.limit * settings_.share / parts, .duration = settings_.duration};
 }
 
+/// Asks for the keys that do not cover a request: while some of them are scarce, for these only,
+/// because the units of the others may not be used.
+void Leases::ask_for_missing(const Acquisition& acquisition, const Keys& keys,
+                             Instant now) noexcept {
+  const auto claims = acquisition.claims;
+  bool is_any_scarce = false;
+  const auto is_missing = [&](std::size_t i) {
+    return !keys[i]->lease.covers(claims[i].demand.cost, now);
+  };
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    is_any_scarce = is_any_scarce || (is_missing(i) && keys[i]->lease.is_scarce());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (is_missing(i) && (keys[i]->lease.is_scarce() || !is_any_scarce))
+      renew(*keys[i], claims[i], acquisition.arrived_at, now);
+  }
+}
+
 /// Asks for the units that the key needs, unless a question is in flight.
 void Leases::renew(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now) noexcept {
   if (key.question != nullptr) return;
@@ -140,7 +193,8 @@ void Leases::renew(LeasedKey& key, const Claim& claim, Instant arrived_at, Insta
 }
 
 void Leases::ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now) {
-  if (!key.lease.is_valid(now)) give_back(key, now);
+  if (!key.lease.is_valid(now) || key.lease.is_stranded(settings_.duration, now))
+    give_back(key, now);
   const Lease::Terms terms = terms_of(key);
   const std::int64_t units = key.lease.units_to_ask(terms, claim.demand.cost, now);
   if (units == 0) return;
@@ -155,7 +209,8 @@ void Leases::ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant
                      .holds = true,
                      .on_failure = OnFailure::deny,
                      .demand = {.cost = units, .overdraft = true},
-                     .attributes = {}};
+                     .attributes = {},
+                     .lease = &key.units};
   question->acquisition = {.claims = {&question->claim, 1},
                            .decisions = {&question->decision, 1},
                            .arrived_at = arrived_at};
@@ -170,9 +225,10 @@ void Leases::ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant
 }
 
 /// Waits for the reply about a key that does not cover the request, unless that may come too late.
-bool Leases::wait(const Keys& keys, Acquisition& acquisition, Completion& completion, bool is_last,
-                  Instant now) {
-  if (now - acquisition.arrived_at >= timeout_) return false;
+/// nullptr: it does not wait.
+LeaseWaiter* Leases::wait(const Keys& keys, Acquisition& acquisition, Completion& completion,
+                          Instant now) {
+  if (now - acquisition.arrived_at >= timeout_) return nullptr;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     LeaseQuestion* const question = keys[i]->question;
     if (question == nullptr || question->acquisition.arrived_at > acquisition.arrived_at) continue;
@@ -180,11 +236,12 @@ bool Leases::wait(const Keys& keys, Acquisition& acquisition, Completion& comple
     LeaseWaiter& waiter = waiters_.take();
     waiter.acquisition = &acquisition;
     waiter.caller = &completion;
-    waiter.is_last = is_last;
+    waiter.noted = 0;
+    waiter.is_last = false;
     waiter.link_before(question->waiting);
-    return true;
+    return &waiter;
   }
-  return false;
+  return nullptr;
 }
 
 // ---- replies ----
@@ -241,9 +298,17 @@ std::optional<Result> Leases::decide_again(LeaseWaiter& waiter, Instant now) noe
   try {
     Keys keys;
     if (find_keys(acquisition.claims, keys)) {
-      if (const auto decided = decide(acquisition, keys, now)) return decided;
-      if (!waiter.is_last && wait(keys, acquisition, *waiter.caller, true, now))
-        return std::nullopt;
+      const auto decided = decide(acquisition, keys, now);
+      if (decided && decided->admitted) note_admission(acquisition.claims, keys, waiter.noted, now);
+      if (decided) return decided;
+      if (!waiter.is_last) {
+        if (may_lease(keys, now)) ask_for_missing(acquisition, keys, now);
+        if (LeaseWaiter* const again = wait(keys, acquisition, *waiter.caller, now)) {
+          again->noted = waiter.noted;
+          again->is_last = true;
+          return std::nullopt;
+        }
+      }
     }
     return next_.acquire(acquisition, *waiter.caller, now);
   } catch (const std::bad_alloc&) {
@@ -252,6 +317,14 @@ std::optional<Result> Leases::decide_again(LeaseWaiter& waiter, Instant now) noe
 }
 
 // ---- units ----
+
+/// Gives all units of a key back. If they were of no use although the key is exhausted, the store
+/// decides for a while: others may lack these units, and hold what is missing here.
+void Leases::give_back(LeasedKey& key, Instant now) {
+  const bool is_stranded = key.lease.is_stranded(settings_.duration, now);
+  settle(key, key.lease.end(), now);
+  if (is_stranded && key.lease.is_scarce()) key.lease.on_refused(settings_.duration, now);
+}
 
 void Leases::settle(LeasedKey& key, const Lease::Spent& spent, Instant now) {
   if (spent.held == 0) return;

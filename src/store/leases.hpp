@@ -32,6 +32,7 @@ class Leases;
 struct LeaseWaiter final : Ring<LeaseWaiter> {
   Acquisition* acquisition = nullptr;
   Completion* caller = nullptr;
+  ClaimSet noted = 0;    ///< claims whose demand has been noted
   bool is_last = false;  ///< it has waited before
 };
 
@@ -81,18 +82,22 @@ class Leases final : public Link {
 
   bool find_keys(std::span<const Claim> claims, Keys& keys);
   bool observe(std::span<const Claim> claims, Keys& keys, Instant now);
-  bool may_lease(const Keys& keys) const;
+  bool may_lease(const Keys& keys, Instant now) const;
   std::optional<Result> decide(Acquisition& acquisition, const Keys& keys, Instant now);
   Lease::Terms terms_of(const LeasedKey& key) const;
+  static void note_admission(std::span<const Claim> claims, const Keys& keys, ClaimSet noted,
+                             Instant now);
+  static ClaimSet note_denial(std::span<const Claim> claims, const Keys& keys, Instant now);
+  void ask_for_missing(const Acquisition& acquisition, const Keys& keys, Instant now) noexcept;
   void renew(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now) noexcept;
   void ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now);
-  bool wait(const Keys& keys, Acquisition& acquisition, Completion& completion, bool is_last,
-            Instant now);
+  LeaseWaiter* wait(const Keys& keys, Acquisition& acquisition, Completion& completion,
+                    Instant now);
   void answer(LeaseQuestion& question, const Result& result, Instant now);
   void apply(LeasedKey& key, const rules::Decision& decision, const Result& result, Instant now);
   std::optional<Result> decide_again(LeaseWaiter& waiter, Instant now) noexcept;
   void settle(LeasedKey& key, const Lease::Spent& spent, Instant now);
-  void give_back(LeasedKey& key, Instant now) { settle(key, key.lease.end(), now); }
+  void give_back(LeasedKey& key, Instant now);
 
   GuardedStore& remote_;
   Duration timeout_;

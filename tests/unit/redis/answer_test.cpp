@@ -131,8 +131,8 @@ TEST_CASE("a reply that no script returns changes nothing") {
     CHECK_FALSE(answer_of(good, {10}, type).is_read);
 }
 
-TEST_CASE("an answer beside holds has four more numbers for each claim") {
-  std::string text = packed({1, /**/ 1, 7, 0, 0, 0, -1, /**/ 3, 1, 2, 4});
+TEST_CASE("an answer beside holds has five more numbers for each claim") {
+  std::string text = packed({1, /**/ 1, 7, 0, 0, 0, -1, /**/ 3, 1, 5, 2, 4});
   std::vector<rules::Decision> decisions = limits_of({10});
   std::vector<HoldTable::Reply> holds(1);
   bool admitted = false;
@@ -140,6 +140,7 @@ TEST_CASE("an answer beside holds has four more numbers for each claim") {
   CHECK(admitted);
   CHECK(decisions[0].held == 3);
   CHECK(decisions[0].by_holds);
+  CHECK(decisions[0].held_by_others == 5);
   CHECK(holds[0].taken == 3);
   CHECK(holds[0].lost == 2);
   CHECK(holds[0].ended == 4);

@@ -68,8 +68,9 @@ void check_rest(LeaseWorld& world) {
     CHECK(std::ranges::all_of(process->requests, [](const auto& one) { return one->times == 1; }));
     CHECK_FALSE(process->leases.is_asking());
   }
+  // A hash that nobody reads stays for a while.
   for (std::size_t i = 0; i < LeaseWorld::process_count; ++i)
-    world.request(i);
+    world.request(i, 2);
   world.run_until(world.now + 1s);
   const Reply held = world.server("KEYS", "*:h");
   CHECK(held->elements == 0);
@@ -297,6 +298,73 @@ TEST_CASE("An override applies to keys with leases and questions in flight withi
     }
     CHECK(world.failures == 0);
     check_rest(world);
+  }
+}
+
+namespace {
+
+/// Requests for both keys at all processes, a few at a time, for a time.
+void load_both(LeaseWorld& world, Duration length) {
+  const Instant end = world.now + length;
+  while (world.now < end) {
+    for (std::size_t i = 0; i < LeaseWorld::process_count; ++i)
+      world.request(i, 2);
+    world.run_until(world.now + Duration{1} + world.below(Duration{4ms}));
+  }
+}
+
+std::int64_t units_of(const std::vector<Admitted>& all) {
+  std::int64_t units = 0;
+  for (const Admitted& one : all)
+    units += one.cost;
+  return units;
+}
+
+}  // namespace
+
+TEST_CASE("No unit is stranded in leases that are too small for each request") {
+  const rules::Policy long_window = policy(Algorithm::fixed_window, 300, 1h);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    LeaseWorld world(long_window, seed);
+    world.least_cost = world.most_cost = 7;
+    load_both(world, 3s);
+    // All units but the rest of the division.
+    for (const auto& [who, all] : world.admitted)
+      CHECK(units_of(all) == 300 / 7 * 7);
+    check_rest(world);
+  }
+}
+
+TEST_CASE("No unit is stranded while clients keep asking for two keys") {
+  // The window does not end meanwhile: each unit that is not spent stays unspent.
+  const rules::Policy long_window = policy(Algorithm::fixed_window, 300, 1h);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    LeaseWorld world(long_window, seed);
+    world.most_cost = 1;
+    // The keys have different units left, in leases of different processes.
+    for (int i = 0; i < 60; ++i) {
+      world.request(world.below(2), 0);
+      world.request(2 + world.below(2), 1);
+      world.run_until(world.now + 2ms);
+    }
+    load_both(world, 3s);
+    Instant last{};
+    for (const auto& [who, all] : world.admitted) {
+      CHECK(units_of(all) <= 300);
+      last = std::max(last, all.back().at);
+    }
+    CHECK(units_of(world.admitted[1]) == 300);
+    CHECK(world.units->value() == 0);
+    // A denial before the last admission was not the last word, and did not claim to be.
+    std::size_t too_late = 0;
+    for (const Denied& one : world.denied)
+      too_late += one.at < last && one.retry_after > std::max(last - one.at, Duration{1s});
+    CAPTURE(world.denied.size());
+    CHECK(too_late == 0);
+    CHECK(world.denied.back().retry_after > Duration{3000s});
+    CHECK(world.commands < world.requests / 2);
   }
 }
 

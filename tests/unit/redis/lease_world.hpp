@@ -28,6 +28,11 @@ struct Admitted {
   std::int64_t cost = 0;
 };
 
+struct Denied {
+  Instant at{};
+  Duration retry_after{0};
+};
+
 class LeaseWorld;
 
 /// The commands of one process, as redis::Node and redis::Holds send them.
@@ -180,11 +185,12 @@ class LeaseWorld {
   }
 
   /// A request for one key, or for both.
-  void request(std::size_t i) {
+  void request(std::size_t i) { request(i, below(3)); }
+  /// `who`: 0 for the first key, 1 for the second, 2 for both.
+  void request(std::size_t i, std::uint64_t who) {
     Process& process = *processes[i];
     std::erase_if(process.requests, [](const auto& one) { return one->times > 0; });
     auto& made = process.requests.emplace_back(std::make_unique<ClientRequest>(*this));
-    const std::uint64_t who = below(3);
     if (who != 1) made->claims.push_back(claim_of(1));
     if (who != 0) made->claims.push_back(claim_of(2));
     made->decisions.resize(made->claims.size());
@@ -194,8 +200,12 @@ class LeaseWorld {
     if (const auto result = process.leases.acquire(made->acquisition, *made, now))
       made->complete(*result, now);
   }
+  std::int64_t some_cost() {
+    return least_cost +
+           static_cast<std::int64_t>(below(static_cast<std::uint64_t>(most_cost - least_cost + 1)));
+  }
   store::Claim claim_of(std::uint64_t who) {
-    store::Claim one = claim(policy, who, 1 + static_cast<std::int64_t>(below(3)));
+    store::Claim one = claim(policy, who, some_cost());
     one.lease = &units;
     return one;
   }
@@ -225,6 +235,9 @@ class LeaseWorld {
   std::array<Instant, process_count> paused_until{};
   std::array<Instant, process_count> cut_off_until{};
   std::map<std::uint64_t, std::vector<Admitted>> admitted;  ///< by identity
+  std::vector<Denied> denied;
+  std::int64_t least_cost = 1;
+  std::int64_t most_cost = 3;
   std::uint64_t requests = 0;
   std::uint64_t commands = 0;
   std::uint64_t failures = 0;
@@ -253,7 +266,16 @@ inline void ClientRequest::complete(const store::Result& its_result, Instant now
     ++world.failures;
     return;
   }
-  if (!its_result.admitted) return;
+  if (!its_result.admitted) {
+    Denied denied{.at = now};
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (store::contains(its_result.decided, i) && !decisions[i].allowed)
+        denied.retry_after =
+            std::max(denied.retry_after, decisions[i].retry_after.value_or(Duration{0}));
+    }
+    world.denied.push_back(denied);
+    return;
+  }
   const bool is_leased = !acquisition.asked_at;
   for (const store::Claim& one : claims)
     world.admitted[one.identity.high].push_back({is_leased ? now : decided_at, one.demand.cost});

@@ -40,7 +40,7 @@ TEST_CASE("a new key replaces the least recently used one, never one that is act
   LeasedKey* keys[4];
   for (std::uint64_t who = 1; who <= 4; ++who) {
     keys[who - 1] = set.table.take(set.of(who));
-    keys[who - 1]->lease.note_request(epoch + 1ms * static_cast<std::int64_t>(who), 200ms);
+    keys[who - 1]->lease.demand().note_request(epoch + 1ms * static_cast<std::int64_t>(who), 200ms);
   }
   set.table.activate(*keys[0], set.of(1));
   CHECK(set.table.take(set.of(5)) == keys[1]);

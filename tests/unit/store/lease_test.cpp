@@ -30,22 +30,17 @@ void grant(Lease& lease, std::int64_t asked, std::int64_t units, Instant now) {
 
 void demand(Lease& lease, int requests, Instant now, std::int64_t cost = 1) {
   for (int i = 0; i < requests; ++i) {
-    lease.note_request(now, length);
-    lease.note_demand(cost, now);
+    lease.demand().note_request(now, length);
+    lease.demand().note(cost, now);
   }
 }
 
-TEST_CASE("a key is hot from eight requests in a period, and until the end of the next one") {
+TEST_CASE("a key that is not hot is not asked for") {
   Lease lease;
   demand(lease, Lease::hot_requests - 1, epoch);
-  CHECK_FALSE(lease.is_hot());
   CHECK(lease.units_to_ask(terms, 1, epoch) == 0);
   demand(lease, 1, epoch);
-  CHECK(lease.is_hot());
-  demand(lease, 1, epoch + length);
-  CHECK(lease.is_hot());
-  demand(lease, 1, epoch + 2 * length);
-  CHECK_FALSE(lease.is_hot());
+  CHECK(lease.units_to_ask(terms, 1, epoch) == Lease::hot_requests);
 }
 
 TEST_CASE("a lease is as large as the demand of a period, within its share") {
@@ -186,6 +181,83 @@ TEST_CASE("a lease that has ended denies nothing") {
   REQUIRE(lease.denial(limit, 5, epoch));
   lease.end();
   CHECK_FALSE(lease.denial(limit, 5, epoch));
+}
+
+TEST_CASE("a denial because of leases of others ends when these are back") {
+  const rules::Policy hour = policy(rules::Algorithm::fixed_window, 100, 1h);
+  struct Row {
+    std::int64_t cost, units, held_by_others;
+    Duration retry_after;
+  };
+  // With one unit left here.
+  for (const Row& row : {Row{2, 1, 1, 1s}, Row{4, 1, 3, 1s}, Row{5, 1, 3, 1h}, Row{2, 1, 0, 1h},
+                         Row{1, 0, 1, 1s}, Row{1, 0, 0, 1h}}) {
+    CAPTURE(row.cost, row.units, row.held_by_others);
+    Lease lease;
+    demand(lease, 20, epoch);
+    lease.on_asked(20, epoch);
+    lease.on_granted(hour, terms,
+                     {.limit = 100,
+                      .reset_after = 1h,
+                      .more_after = 1h,
+                      .held = row.units,
+                      .by_holds = true,
+                      .held_by_others = row.held_by_others},
+                     epoch);
+    const auto denial = lease.denial(hour, row.cost, epoch);
+    REQUIRE(denial);
+    CHECK(denial->retry_after == row.retry_after);
+    CHECK(denial->more_after == row.retry_after);
+  }
+}
+
+TEST_CASE("a denial of the store because of leases shows when these are back") {
+  const auto units = std::make_shared<Gauge>();
+  Claim leased = claim(limit, 1, 5);
+  leased.lease = &units;
+  const auto denial = [](std::int64_t remaining, std::int64_t held_by_others) {
+    return rules::Decision{.limit = 1'000,
+                           .remaining = remaining,
+                           .reset_after = 1h,
+                           .more_after = 1h,
+                           .retry_after = 1h,
+                           .by_holds = true,
+                           .held_by_others = held_by_others};
+  };
+  const auto expected = [](const Claim& claim, rules::Decision decision) {
+    expect_leases_back(claim, decision);
+    return decision.retry_after;
+  };
+  CHECK(expected(leased, denial(0, 5)) == Duration{1s});
+  CHECK(expected(leased, denial(3, 2)) == Duration{1s});
+  CHECK(expected(leased, denial(3, 1)) == Duration{1h});
+  CHECK(expected(leased, denial(0, 0)) == Duration{1h});
+  rules::Decision never = denial(0, 5);
+  never.retry_after.reset();
+  CHECK_FALSE(expected(leased, never));
+  // Units of requests in progress come back when these end.
+  leased.lease = nullptr;
+  CHECK(expected(leased, denial(0, 5)) == Duration{1h});
+}
+
+TEST_CASE("units that no request of a whole period can use are stranded") {
+  Lease lease;
+  demand(lease, 20, epoch);
+  grant(lease, 20, 3, epoch);
+  CHECK(lease.is_scarce());
+  CHECK_FALSE(lease.is_stranded(length, epoch + length));  // none has come
+  lease.note_unused();
+  CHECK_FALSE(lease.is_stranded(length, epoch + length - Duration{1}));
+  CHECK(lease.is_stranded(length, epoch + length));
+  // Further units change nothing, a use does.
+  grant(lease, 17, 1, epoch + 100ms);
+  CHECK(lease.is_stranded(length, epoch + length));
+  lease.note_use(epoch + 150ms);
+  lease.note_unused();
+  CHECK_FALSE(lease.is_stranded(length, epoch + length));
+  CHECK(lease.is_stranded(length, epoch + 150ms + length));
+  lease.on_asked(1, epoch + 150ms + length);
+  CHECK_FALSE(lease.is_stranded(length, epoch + 150ms + length));
 }
 
 TEST_CASE("a question without a decision is not repeated at once") {
