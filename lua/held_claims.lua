@@ -1,7 +1,8 @@
 -- All claims of one request, as claims.lua, beside the holds of their keys; or settlements.
 --
 -- KEYS: for each claim its key, that of its identity's overrides, and that of its holds. ARGV, for
--- each claim: 0 if it holds nothing, 1 if its units are held, or 2 for a settlement; after 1 and 2
+-- each claim: 0 if it holds nothing, 1 if its units are held, or 2 for a settlement; 3 and 4 are 1 and
+-- 2 of a field whose lease cannot have ended; after 1 to 4
 -- seven arguments of the caller's field (own_from() in holds.lua); then as in arguments.lua. All
 -- entries are settlements, or none.
 --
@@ -41,10 +42,11 @@ for i = 1, #KEYS / 3 do
   argument = argument + 1
   if kind ~= '0' then
     own = own_from(argument)
+    own.has_lease = kind >= '3'
     argument = argument + 7
   end
-  local claim = {holds = kind == '1', cost = ARGV[argument + 1] + 0}
-  settles = kind == '2'
+  local claim = {holds = kind == '1' or kind == '3', cost = ARGV[argument + 1] + 0}
+  settles = kind == '2' or kind == '4'
   claim.policy, argument = policy_of(KEYS[3 * i - 2], argument)
   local rule, counts = claim.policy.rule, claim.policy.count_rejected
   local overrides_key = KEYS[3 * i - 1]

@@ -249,10 +249,11 @@ local function apply_own(held, is_free)
     held.units = held.units + own.taken - own.released
   else
     -- Nothing was in flight. Or the lease has ended, and what was held has been charged; or the
-    -- command is repeated, and its units are settled.
+    -- command is repeated, and its units are settled; or the field was removed, and nothing of it has
+    -- been charged.
     field = {taken = own.released, released = own.released, charged = own.charged}
     own.lost = own.taken - own.sent_released
-    if own.lost == 0 then charge = own.charged - own.sent_charged end
+    if own.lost == 0 or own.has_lease then charge = own.charged - own.sent_charged end
   end
   if release < 0 then held.units, release = held.units - release, 0 end
   fields[own.name], own.field = field, field

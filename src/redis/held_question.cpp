@@ -11,7 +11,7 @@ constexpr std::size_t field_arguments = 7;
 constexpr std::size_t keys_of_claim = 3;
 
 /// The first argument of a claim.
-enum class NumbersOf : std::uint8_t { reads, holds, settles };
+enum class NumbersOf : std::uint8_t { reads, holds, settles, holds_with_lease, settles_with_lease };
 
 std::array<char, 16> hex_of(std::uint64_t number) {
   std::array<char, 16> digits;
@@ -73,7 +73,8 @@ void append_held_question(std::string& out, ScriptName script, const KeySpace& k
     append_keys(out, keys, {claim.identity, claim.policy_id}, claim.policy->algorithm);
   for (std::size_t i = 0; i < claims.size(); ++i) {
     if (held[i].held != nullptr) {
-      append_field(out, NumbersOf::holds, held[i].held->numbers);
+      append_field(out, held[i].has_lease ? NumbersOf::holds_with_lease : NumbersOf::holds,
+                   held[i].held->numbers);
     } else {
       append_number(out, static_cast<std::int64_t>(NumbersOf::reads));
     }
@@ -91,7 +92,8 @@ void append_settlements(std::string& out, ScriptName script, const KeySpace& key
   for (const HoldTable::Sent& one : held)
     append_keys(out, keys, one.held->key, one.held->algorithm);
   for (const HoldTable::Sent& one : held) {
-    append_field(out, NumbersOf::settles, one.held->numbers);
+    append_field(out, one.has_lease ? NumbersOf::settles_with_lease : NumbersOf::settles,
+                 one.held->numbers);
     out += one.held->policy_arguments;
   }
   if (now) append_number(out, to_us(*now));

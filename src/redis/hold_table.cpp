@@ -10,6 +10,8 @@ namespace {
 
 /// Renewed after a third of the lease, so that two commands can be lost.
 constexpr Duration renewed_after = hold_lease / 3;
+/// A field that was renewed within this time has its lease when a command arrives.
+constexpr Duration certain_for = hold_lease / 2;
 /// A field is replaced before its numbers could exceed what a double can count.
 constexpr std::int64_t large = rules::exact_limit / 4;
 
@@ -56,17 +58,21 @@ void HoldTable::begin_field(HeldKey& held) {
   held.is_ambiguous = false;
 }
 
-HoldTable::Sent HoldTable::begin(HeldKey& held) {
+HoldTable::Sent HoldTable::begin(HeldKey& held, Instant now) {
   const FieldNumbers& numbers = held.numbers;
   const bool is_large = numbers.taken > large || numbers.charged > large;
   if (held.unanswered == 0 && (held.is_ambiguous || is_large)) begin_field(held);
   ++held.unanswered;
-  return {.held = &held,
-          .field = numbers.field,
-          .in_flight = held.in_flight(),
-          .written_off = held.written_off,
-          .released = numbers.released,
-          .charged = numbers.charged};
+  const bool is_certain = held.renewed_at != Instant{} && now < held.renewed_at + certain_for;
+  return {
+      .held = &held,
+      .field = numbers.field,
+      .in_flight = held.in_flight(),
+      .written_off = held.written_off,
+      .released = numbers.released,
+      .charged = numbers.charged,
+      .at = now,
+      .has_lease = now != Instant{} && is_certain && numbers.formers.empty() && !held.is_ambiguous};
 }
 
 void HoldTable::confirm_sent(const Sent& sent, Instant now) {
@@ -89,10 +95,14 @@ void HoldTable::answered(const Sent& sent, const Reply& reply) {
   if (end_command(sent)) {
     held.done_released = std::max(held.done_released, sent.released);
     held.done_charged = std::max(held.done_charged, sent.charged);
+    held.renewed_at = std::max(held.renewed_at, sent.at);
     held.numbers.formers.clear();
     if (reply.lost > 0) write_off(held, sent);
     held.numbers.taken += reply.taken;
     counters_.held.add(reply.taken);
+  } else {
+    // The key was removed after the command.
+    held.forgotten += reply.taken;
   }
   drop_if_idle(held);
 }
@@ -103,7 +113,9 @@ void HoldTable::released_late(const Sent& sent, const Reply& reply) {
   const bool is_present = sent.field == held.numbers.field;
   answered(sent, reply);
   --held.unanswered;
-  if (is_present && reply.taken > 0) {
+  if (!is_present) {
+    held.forgotten -= reply.taken;
+  } else if (reply.taken > 0) {
     release(held, reply.taken);
     queue(held);
   }
@@ -128,8 +140,12 @@ void HoldTable::write_off(HeldKey& held, const Sent& sent) {
   if (units <= 0 || held.algorithm == rules::Algorithm::concurrency) return;
   held.numbers.taken -= units;
   held.written_off += units;
-  held.outlived += units;
   counters_.held.add(-units);
+  if (sent.has_lease) {
+    held.forgotten += units;
+    return;
+  }
+  held.outlived += units;
   counters_.holds_outlived.add(static_cast<std::uint64_t>(units));
 }
 
@@ -151,7 +167,10 @@ HeldKey* HoldTable::settle(const store::Settlement& settlement) {
     counters_.settlements_lost.add();
     return nullptr;
   }
-  const std::int64_t units = std::max<std::int64_t>(settlement.held, 0);
+  const std::int64_t all = std::max<std::int64_t>(settlement.held, 0);
+  const std::int64_t forgotten = std::min(held->forgotten, all);
+  held->forgotten -= forgotten;
+  const std::int64_t units = all - forgotten;
   const std::int64_t gone = std::min(held->outlived, units);
   held->outlived -= gone;
   if (gone > 0) counters_.settlements_lost.add();
@@ -164,12 +183,15 @@ HeldKey* HoldTable::settle(const store::Settlement& settlement) {
 
 void HoldTable::forget(const store::Key& key, rules::Algorithm algorithm) {
   const auto found = keys_.find({key.identity, key.policy_id, algorithm});
-  if (found == keys_.end()) return;
+  // The script takes the slots of requests in progress again.
+  if (found == keys_.end() || algorithm == rules::Algorithm::concurrency) return;
   HeldKey& held = found->second;
   counters_.held.add(-held.in_flight());
+  held.forgotten += held.in_flight() + held.outlived;
   held.numbers = {.field = random_.next(), .formers = {}};
   held.done_released = held.done_charged = held.written_off = held.outlived = 0;
   held.is_ambiguous = false;
+  held.renewed_at = {};
   drop_if_idle(held);
 }
 
@@ -217,7 +239,7 @@ void HoldTable::take_queued(rules::Algorithm algorithm, std::size_t most, Instan
 
 void HoldTable::drop_if_idle(HeldKey& held) {
   if (held.unanswered > 0 || held.is_queued || held.in_flight() > 0 || held.outlived > 0 ||
-      is_unconfirmed(held))
+      held.forgotten > 0 || is_unconfirmed(held))
     return;
   auto node = keys_.extract({held.key.identity, held.key.policy_id, held.algorithm});
   unused_.push_back(std::move(node));

@@ -11,6 +11,10 @@
 // The script then takes slots again that are in use; other units have outlived their lease, and
 // their settlements charge only what exceeds them.
 //
+// A field that is absent before its lease can have ended was removed, by a reset of the key or with
+// all keys. Slots are taken again, too. Other units are forgotten: nothing was charged for them, so
+// their requests hold nothing and are charged their actual cost when they end.
+//
 // Bounded: a key beyond the bound is not held. Pure; not thread-safe.
 #pragma once
 
@@ -60,11 +64,13 @@ struct HeldKey {
   std::int64_t done_released = 0;  ///< confirmed by a reply
   std::int64_t done_charged = 0;
   std::int64_t outlived = 0;     ///< units in flight that the field lost with its lease
+  std::int64_t forgotten = 0;    ///< units in flight that were removed
   std::int64_t written_off = 0;  ///< those so far, in this field
   std::uint32_t unanswered = 0;  ///< commands
   bool is_ambiguous = false;     ///< a command was lost
   bool is_queued = false;
   Instant sent_at{};
+  Instant renewed_at{};  ///< when the latest command was sent that has been answered
 
   std::int64_t in_flight() const { return numbers.taken - numbers.released; }
 };
@@ -79,11 +85,13 @@ class HoldTable {
     std::int64_t written_off = 0;
     std::int64_t released = 0;
     std::int64_t charged = 0;
+    Instant at{};
+    bool has_lease = false;  ///< the lease cannot have ended when the command runs
   };
   /// The script's reply about a key.
   struct Reply {
     std::int64_t taken = 0;  ///< units that are held from now on
-    std::int64_t lost = 0;   ///< not 0: the lease of the field had ended
+    std::int64_t lost = 0;   ///< not 0: the field was absent
     std::int64_t ended = 0;  ///< units of other fields whose lease had ended
   };
 
@@ -93,8 +101,8 @@ class HoldTable {
   /// The key, which is added if it is absent; nullptr: there are too many.
   HeldKey* take(const store::Key& key, rules::Algorithm algorithm);
   /// A command with the key is about to be composed: from the numbers that `held` has then, until
-  /// confirm_sent().
-  Sent begin(HeldKey& held);
+  /// confirm_sent(). At Instant{} nothing is known about the lease.
+  Sent begin(HeldKey& held, Instant now = {});
   /// The command is complete.
   void confirm_sent(const Sent& sent, Instant now);
 
@@ -108,7 +116,7 @@ class HoldTable {
 
   /// Ends a hold. Returns the key, whose numbers are to be sent; nullptr: there is nothing to do.
   HeldKey* settle(const store::Settlement& settlement);
-  /// Forgets what is in flight on a key: it was removed in Redis.
+  /// The key is about to be removed in Redis: forgets the units that are in flight.
   void forget(const store::Key& key, rules::Algorithm algorithm);
 
   /// Queues the keys whose lease is to be renewed at `now`, and those with numbers that Redis has

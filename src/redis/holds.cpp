@@ -56,7 +56,7 @@ bool Holds::append(std::string& command, QuestionHolds& holds, std::size_t scrip
     }
     HeldKey* const held = table_.take({claim.identity, claim.policy_id}, claim.policy->algorithm);
     if (held == nullptr) return false;
-    holds.push_back(table_.begin(*held));
+    holds.push_back(table_.begin(*held, with_.clock.now()));
     if (held->policy_arguments.empty()) write_policy_arguments(*held, *claim.policy, arguments_);
   }
   append_held_question(command, loader.name_of(script), with_.catalog.keys(), claims, holds,
@@ -136,6 +136,12 @@ void Holds::forget(const store::Key& key) noexcept {
     table_.forget(key, static_cast<rules::Algorithm>(i));
 }
 
+bool Holds::are_forgotten(const QuestionHolds& holds) {
+  return std::ranges::any_of(holds, [](const HoldTable::Sent& one) {
+    return one.held != nullptr && one.field != one.held->numbers.field;
+  });
+}
+
 void Holds::on_ready() noexcept {
   if (table_.is_empty()) return;
   try {
@@ -183,7 +189,7 @@ void Holds::send_batch(rules::Algorithm algorithm, Node& node, bool asking) {
   batch->algorithm = algorithm;
   batch->sent.clear();
   for (HeldKey* const held : queued_)
-    batch->sent.push_back(table_.begin(*held));
+    batch->sent.push_back(table_.begin(*held, with_.clock.now()));
   bool is_sent = false;
   try {
     batch->script = with_.catalog.scripts().find_or_add(held_set(algorithm));

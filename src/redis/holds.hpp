@@ -69,6 +69,9 @@ class Holds {
   /// `now`: for scripts of Clock::argument.
   void settle(std::span<const store::Settlement> settlements, Instant now) noexcept;
   void forget(const store::Key& key) noexcept;
+  /// Whether one of the keys was forgotten after the question was composed: its numbers are those
+  /// of a field that no longer exists.
+  static bool are_forgotten(const QuestionHolds& holds);
   /// A node is ready: sends what waited for it.
   void on_ready() noexcept;
   /// True while settlements wait to be sent or for their reply.

@@ -107,6 +107,7 @@ class Node::Implementation final : public Connection::Owner, public PendingQuest
   void send(Question& question, Duration waited /* of the timeout */);
   void on_error(Question& question, const redisReply& reply) noexcept;
   bool repeat(Question& question) noexcept;
+  bool compose_again(Question& question);
 
   Node& node_;
   const options::Redis& options_;
@@ -219,6 +220,17 @@ void Node::Implementation::on_error(Question& question, const redisReply& reply)
   questions_.complete(question, failed(error));
 }
 
+/// The keys that it holds units of were reset meanwhile: it takes units of their present fields.
+bool Node::Implementation::compose_again(Question& question) {
+  holds_.not_run(question.holds);
+  question.command.clear();
+  const store::Acquisition& acquisition = *question.acquisition;
+  const auto script =
+      holds_.compose(question.command, question.holds, acquisition.claims,
+                     script_time(catalog_.scripts(), acquisition.arrived_at), loader_);
+  return script == question.script;
+}
+
 /// Sends a question again after NOSCRIPT, the only error that proves that nothing ran. It keeps its
 /// place and its deadline. Returns false if it cannot be sent, also for lack of memory.
 bool Node::Implementation::repeat(Question& question) noexcept {
@@ -226,8 +238,12 @@ bool Node::Implementation::repeat(Question& question) noexcept {
   question.repeated = true;
   try {
     loader_.load(question.script);
+    const bool is_composed_again = Holds::are_forgotten(question.holds);
+    if (is_composed_again && !compose_again(question)) return false;
     question.command = as_eval(question.command, catalog_.scripts().texts()[question.script]);
-    return connection_.send(question.command, question, question.is_asking);
+    if (!connection_.send(question.command, question, question.is_asking)) return false;
+    if (is_composed_again) holds_.on_sent(question.holds);
+    return true;
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -180,8 +180,68 @@ TEST_CASE("a key that was removed in Redis holds nothing") {
   // The reply to an earlier command is about a field that does not count.
   fixture.table.answered(sent, {.taken = 3});
   CHECK(fixture.counters.held.value() == 0);
-  CHECK(fixture.table.is_empty());
+  CHECK(held.forgotten == 8);
   fixture.table.forget(held_key, Algorithm::gcra);
+  // The requests from before are charged when they end, and release nothing of a later one.
+  fixture.table.answered(fixture.send(held), {.taken = 4});
+  fixture.settle(5, 2);
+  fixture.settle(3, 1);
+  CHECK(held.forgotten == 0);
+  CHECK(held.in_flight() == 4);
+  CHECK(held.numbers.released == 0);
+  CHECK(held.numbers.charged == 3);
+  CHECK(fixture.counters.settlements_lost.value() == 0);
+}
+
+TEST_CASE("slots of requests in progress are not forgotten") {
+  TableFixture fixture;
+  HeldKey& held = fixture.hold(2, Algorithm::concurrency);
+  fixture.table.forget(held_key, Algorithm::concurrency);
+  CHECK(held.in_flight() == 2);
+}
+
+TEST_CASE("units of a key that another worker has removed are forgotten") {
+  TableFixture fixture;
+  fixture.now = Instant{} + 1h;
+  HeldKey& held = fixture.take();
+  const auto send = [&] {
+    const HoldTable::Sent sent = fixture.table.begin(held, fixture.now);
+    fixture.table.confirm_sent(sent, fixture.now);
+    return sent;
+  };
+  const HoldTable::Sent first = send();
+  CHECK_FALSE(first.has_lease);
+  fixture.table.answered(first, {.taken = 5});
+  SECTION("within the lease") {
+    fixture.now += hold_lease / 2 - 1us;
+    const HoldTable::Sent later = send();
+    CHECK(later.has_lease);
+    fixture.table.answered(later, {.lost = 5});
+    CHECK(held.forgotten == 5);
+    CHECK(held.outlived == 0);
+    CHECK(held.in_flight() == 0);
+    CHECK(fixture.counters.held.value() == 0);
+    CHECK(fixture.counters.holds_outlived.value() == 0);
+    fixture.settle(5, 3);
+    CHECK(held.numbers.charged == 3);
+  }
+  SECTION("not if the lease may have ended") {
+    fixture.now += hold_lease / 2;
+    const HoldTable::Sent later = send();
+    CHECK_FALSE(later.has_lease);
+    fixture.table.answered(later, {.lost = 5});
+    CHECK(held.outlived == 5);
+  }
+  SECTION("a command that did not run has renewed nothing") {
+    fixture.now += hold_lease / 3;
+    fixture.table.not_run(send());
+    fixture.now += hold_lease / 3;
+    CHECK_FALSE(fixture.table.begin(held, fixture.now).has_lease);
+  }
+  SECTION("not if a command was lost") {
+    fixture.table.lost(send());
+    CHECK_FALSE(send().has_lease);
+  }
 }
 
 TEST_CASE("the units of other fields that ended are counted") {

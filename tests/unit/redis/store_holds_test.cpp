@@ -146,4 +146,110 @@ TEST_CASE("A slot that is settled without a connection is released when there is
   CHECK(fixture.store->counters.settlements_lost.value() == 0);
 }
 
+namespace {
+
+/// Two workers that hold units of one key.
+struct TwoWorkers {
+  TwoWorkers() : first(process), second(process) {
+    REQUIRE(first.start());
+    REQUIRE(second.start());
+  }
+  const rules::Decision& hold(StoreFixture& worker, const rules::Policy& policy,
+                              std::int64_t cost) {
+    Asked& asked = worker.requests.emplace_back(policy, 1, cost);
+    asked.claim.holds = true;
+    asked.answers = &worker.answers;
+    ++worker.asks;
+    worker.send(asked);
+    REQUIRE(worker.run_until_completed());
+    REQUIRE(asked.error == store::Error::none);
+    return asked.decision;
+  }
+  std::int64_t left(const rules::Policy& policy) { return hold(second, policy, 0).remaining; }
+  void reset(StoreFixture& worker) {
+    Asked asked(ten, 1, 0);
+    worker.store->forget({.identity = Hash128{1, 1}}, asked, worker.clock.now());
+    REQUIRE(worker.run_until([&] { return asked.times == 1; }));
+    REQUIRE(asked.error == store::Error::none);
+  }
+  void settle(StoreFixture& worker, const rules::Policy& policy, std::int64_t held,
+              std::int64_t actual) {
+    const store::Settlement ended{
+        .policy = &policy, .key = {.identity = Hash128{1, 1}}, .held = held, .actual = actual};
+    worker.store->settle({&ended, 1}, worker.clock.now());
+    worker.run_ready();
+    REQUIRE(worker.run_until([&] { return worker.store->unanswered() == 0; }));
+  }
+
+  const rules::Policy ten =
+      policy_of({.algorithm = Algorithm::fixed_window, .rates = {{.count = 10, .per = 3600s}}});
+  const rules::Policy slots = policy_of({.algorithm = Algorithm::concurrency, .limit = 10});
+  RedisProcess process;
+  StoreFixture first;
+  StoreFixture second;
+};
+
+}  // namespace
+
+TEST_CASE("After a reset a request in progress is charged its actual cost, at every worker") {
+  TwoWorkers workers;
+  const auto which = GENERATE(0, 1);
+  StoreFixture& resets = which == 0 ? workers.first : workers.second;
+  CHECK(workers.hold(workers.first, workers.ten, 6).held == 6);
+  CHECK(workers.left(workers.ten) == 4);
+  workers.reset(resets);
+  CHECK(workers.left(workers.ten) == 10);
+  SECTION("that ends next") {
+    workers.settle(workers.first, workers.ten, 6, 2);
+    CHECK(workers.left(workers.ten) == 8);
+  }
+  SECTION("beside a later one") {
+    CHECK(workers.hold(workers.first, workers.ten, 7).held == 7);
+    CHECK(workers.left(workers.ten) == 3);
+    // The units of the later one stay held.
+    workers.settle(workers.first, workers.ten, 6, 2);
+    CHECK(workers.left(workers.ten) == 1);
+    workers.settle(workers.first, workers.ten, 7, 7);
+    CHECK(workers.left(workers.ten) == 1);
+  }
+  CHECK(workers.first.counters.held.value() == 0);
+  CHECK(workers.first.counters.settlements_lost.value() == 0);
+}
+
+TEST_CASE("After a reset slots in use are taken again with the next command of their worker") {
+  TwoWorkers workers;
+  const auto which = GENERATE(0, 1);
+  StoreFixture& resets = which == 0 ? workers.first : workers.second;
+  CHECK(workers.hold(workers.first, workers.slots, 6).held == 6);
+  workers.reset(resets);
+  CHECK(workers.left(workers.slots) == 10);
+  CHECK(workers.hold(workers.first, workers.slots, 1).held == 1);
+  CHECK(workers.left(workers.slots) == 3);
+  workers.settle(workers.first, workers.slots, 6, 0);
+  CHECK(workers.left(workers.slots) == 9);
+  workers.settle(workers.first, workers.slots, 1, 0);
+  CHECK(workers.left(workers.slots) == 10);
+}
+
+TEST_CASE("A question that is sent again after a reset takes units that its settlement releases") {
+  TwoWorkers workers;
+  CHECK(workers.hold(workers.first, workers.ten, 1).held == 1);
+  RedisCli cli(workers.process);
+  cli({"SCRIPT", "FLUSH"});
+  StoreFixture& worker = workers.first;
+  Asked& asked = worker.requests.emplace_back(workers.ten, 1, 3);
+  asked.claim.holds = true;
+  Asked reset(workers.ten, 1, 0);
+  worker.send(asked);
+  worker.store->forget({.identity = Hash128{1, 1}}, reset, worker.clock.now());
+  REQUIRE(worker.run_until([&] { return asked.times == 1 && reset.times == 1; }));
+  REQUIRE(asked.admitted);
+  CHECK(workers.left(workers.ten) == 7);
+  workers.settle(worker, workers.ten, 3, 1);
+  workers.settle(worker, workers.ten, 1, 0);
+  CHECK(workers.left(workers.ten) == 9);
+  CHECK(worker.counters.held.value() == 0);
+  CHECK(cli({"KEYS", "*:h"}).empty());
+}
+
 }  // namespace weir::redis::test

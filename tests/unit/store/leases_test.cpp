@@ -327,8 +327,14 @@ TEST_CASE("the reply to a question before a reset is not used") {
   fixture.front().forget({.identity = fixture.leased().identity}, received, epoch);
   fixture.remote.answer(epoch);
   CHECK(fixture.units->value() == 0);
+  // It was decided after the reset. What it has taken goes back.
+  REQUIRE(fixture.remote.settled.size() == 1);
+  CHECK(fixture.remote.settled[0].held == 8);
+  CHECK(fixture.remote.settled[0].actual == 0);
+  fixture.settle_all();
   fixture.remote.answer_all(epoch);
   CHECK(last.admitted());
+  CHECK(fixture.left() == 100 - 1);
 }
 
 TEST_CASE("an override of the key ends the lease with the next question") {
