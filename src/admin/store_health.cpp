@@ -37,8 +37,17 @@ std::optional<UndecidedRequests::Report> UndecidedRequests::take(Instant now) {
 StoreHealth::Line StoreHealth::report(std::size_t worker, StoreStatus status, Instant now) {
   const std::lock_guard lock(mutex_);
   const StoreStatus& reported = workers_[worker] = std::move(status);
+  if (is_deciding()) is_of_former_store_ = false;
   if (is_deciding()) return std::exchange(is_loss_logged_, false) ? Line::back : Line::none;
   return reported.deciding ? Line::none : line_of_loss(reported, now);
+}
+
+void StoreHealth::begin(std::uint64_t store) {
+  const std::lock_guard lock(mutex_);
+  if (store <= store_) return;
+  store_ = store;
+  is_of_former_store_ = is_loss_logged_;
+  logged_reasons_.clear();
 }
 
 /// The reasons of the last minute count also if Redis was back since. Otherwise a Redis that stalls
@@ -47,7 +56,7 @@ StoreHealth::Line StoreHealth::line_of_loss(const StoreStatus& status, Instant n
   const auto is_old = [now](const LoggedReason& one) { return now - one.at >= log_interval; };
   if (!is_loss_logged_) std::erase_if(logged_reasons_, is_old);
   // A reason without the text of an error explains less than the one that was logged before.
-  if (!status.is_explained && !logged_reasons_.empty())
+  if (!status.is_explained && (!logged_reasons_.empty() || is_of_former_store_))
     return is_loss_logged_ ? Line::none : Line::later;
   const auto known = std::ranges::find(logged_reasons_, status.last_error, &LoggedReason::text);
   if (known != logged_reasons_.end()) {
@@ -60,6 +69,7 @@ StoreHealth::Line StoreHealth::line_of_loss(const StoreStatus& status, Instant n
   }
   logged_reasons_.push_back({.text = status.last_error, .kind = status.kind, .at = now});
   is_loss_logged_ = true;
+  is_of_former_store_ = false;
   return Line::loss;
 }
 

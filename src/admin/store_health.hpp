@@ -73,6 +73,10 @@ class StoreHealth {
   /// loss was logged.
   Line report(std::size_t worker, StoreStatus status, Instant now);
 
+  /// Workers report another store from now on: its reasons are logged, also those that the former
+  /// one had. `store`: its number, which increases; the first worker that has it counts.
+  void begin(std::uint64_t store);
+
   /// Whether an error that Redis returned is to be logged: each kind once a minute, whichever
   /// worker received it.
   bool may_log(store::Error error, Instant now) { return errors_.may_log(to_string(error), now); }
@@ -109,7 +113,9 @@ class StoreHealth {
   /// The reasons of this outage and of the last minute before it. A few of each kind, the latest
   /// last.
   std::vector<LoggedReason> logged_reasons_;
-  bool is_loss_logged_ = false;  ///< and the return is not
+  bool is_loss_logged_ = false;      ///< and the return is not
+  std::uint64_t store_ = 0;          ///< the number of begin()
+  bool is_of_former_store_ = false;  ///< the loss that was logged last
   UndecidedRequests undecided_;
 };
 

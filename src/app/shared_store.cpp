@@ -134,6 +134,7 @@ void SharedStore::apply(const config::RedisStore& settings, std::size_t workers,
 StoreReading SharedStore::read() const {
   const redis::NodesStatus nodes = redis.nodes().status();
   StoreReading reading{.is_ready = nodes.is_ready,
+                       .is_partial = nodes.is_partial,
                        .connection_failure = nodes.connection_failure,
                        .has_decided = nodes.has_decided,
                        .is_breaker_closed = nodes.is_breaker_closed,

@@ -43,6 +43,14 @@ admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
             .kind = reading.connection_failure,
             .is_explained = !reading.redis_error.empty()};
   }
+  if (reading.is_partial) {
+    constexpr auto kind = store::Error::redirected;
+    std::string text = "redis answers for a part of the keys only: ";
+    return {.connected = true,
+            .last_error = text.append(redis::remedy(kind, {})),
+            .kind = kind,
+            .is_explained = true};
+  }
   // After an outage a connection alone proves nothing: it may lead to a replica.
   const bool is_trusted = reported_.deciding || reading.has_decided;
   if (reading.is_breaker_closed && is_trusted) return {.connected = true, .deciding = true};

@@ -20,7 +20,8 @@ namespace weir::app {
 
 /// The state of a shared store at one instant.
 struct StoreReading {
-  bool is_ready = false;  ///< connected, authenticated, scripts loaded
+  bool is_ready = false;    ///< connected, authenticated, scripts loaded
+  bool is_partial = false;  ///< a node of a cluster, which answers for its own keys only
   store::Error connection_failure = store::Error::none;  ///< why it is not connected, if it is not
   bool has_decided = false;        ///< the last result on this connection was a decision
   bool is_breaker_closed = false;  ///< requests are sent to Redis
@@ -40,8 +41,12 @@ class StoreMonitor {
   StoreMonitor(admin::StoreHealth& health, std::size_t worker) : health_(health), worker_(worker) {}
 
   /// The readings are those of another store from now on: as at the start, its first connection is
-  /// enough.
-  void begin() { reported_ = {.deciding = true}; }
+  /// enough. `store`: its number, the same for all workers.
+  void begin(std::uint64_t store) {
+    reported_ = {.deciding = true};
+    is_reason_unlogged_ = false;
+    health_.begin(store);
+  }
   /// Reports what has changed since the last reading. Returns the lines to log: first the errors
   /// that Redis returned and an operator can correct, then the loss or the return of Redis, then
   /// how many requests were answered 503 in short stalls.

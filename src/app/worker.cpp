@@ -215,7 +215,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
     store_->redis.nodes().watch(nullptr);
     store_->end_leases(context_.clock.now());
     leaving_.push_back(std::move(store_));
-    monitor_.begin();
+    monitor_.begin(generations_);
   }
   store_ = std::move(store);
   if (store_) {

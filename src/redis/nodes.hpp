@@ -21,7 +21,8 @@ namespace weir::redis {
 
 /// Whether Redis decides, for the log and /readyz.
 struct NodesStatus {
-  bool is_ready = false;  ///< all keys have a node that is connected
+  bool is_ready = false;    ///< all keys have a node that is connected
+  bool is_partial = false;  ///< a node of a cluster, although `topology` is another one
   /// Why a node is not connected, if one is not: see Node::connection_failure().
   store::Error connection_failure = store::Error::none;
   bool has_decided = false;                              ///< see Node::has_decided(), of all nodes

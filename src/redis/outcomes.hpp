@@ -36,6 +36,7 @@ class Outcomes {
   void on_ready() {
     has_decided_ = false;
     last_error_.clear();
+    last_replies_[static_cast<std::size_t>(store::Error::redirected)].clear();
     counters_.connects.add();
   }
   /// A reply in time that was an error, or could not be parsed or used. The text may have any
@@ -71,7 +72,8 @@ class Outcomes {
   bool has_decided() const { return has_decided_; }
   /// The text of the last reply in time; empty if it was no error, or if this connection had none.
   const std::string& last_error() const { return last_error_; }
-  /// The text of the last error reply of this kind; empty if there was none.
+  /// The text of the last error reply of this kind; empty if there was none. That of a redirection
+  /// is one of this connection.
   const std::string& last_reply(store::Error error) const {
     return last_replies_[static_cast<std::size_t>(error)];
   }

@@ -62,6 +62,7 @@ void SingleNode::stop() {
 
 NodesStatus SingleNode::status() const {
   return {.is_ready = node_.is_ready(),
+          .is_partial = !node_.last_reply(store::Error::redirected).empty(),
           .connection_failure = node_.connection_failure(),
           .has_decided = node_.has_decided(),
           .is_breaker_closed = breaker_.state() == store::NodeControl::State::closed,

@@ -53,6 +53,20 @@ class ClusterCase(RedisCase):
         return [line["store"] for line in self.log_lines(self.weir, self.sent)[after:]]
 
 
+class Standalone(ClusterCase):
+    def test_a_node_with_topology_standalone_is_reported(self):
+        cluster = Cluster(self)
+        self.weir = self.start(sharing(cluster.nodes[0].url, POLICIES, identities=IDENTITIES, routes=ROUTES,
+                                       admin={"address": "127.0.0.1:0"},
+                                       redis={"timeout": self.timeout, "connect_timeout": "2s", "replicas": 1}))
+        self.await_redis(self.weir)
+        for user in range(30):
+            self.statuses("/each", 1, user=str(user))
+        self.assertIn("redis", self.stores())
+        eventually(lambda: "redis answers for a part of the keys only: the server is a node of a Redis Cluster; "
+                   "write topology: cluster in store.redis" in self.readiness(), "/readyz has the reason")
+
+
 class Keys(ClusterCase):
     def test_each_key_is_counted_by_the_master_of_its_slot(self):
         cluster = Cluster(self, password=PASSWORD)

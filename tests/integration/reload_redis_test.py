@@ -178,6 +178,17 @@ class WithRedis(ReloadCase, RedisCase):
         self.assertEqual(response["RateLimit-Policy"], '"p";q=10;w=22464000')
         self.assertEqual(self.remaining(), {"p": 97})
 
+    def test_a_reload_from_one_broken_redis_to_another_logs_the_reason_again(self):
+        self.open({"p": {**window(10), "on_failure": "local"}}, [{"policy": "p"}], {"connect_timeout": "1s"})
+        self.server.stop()
+        lost = "redis is not reachable"
+        eventually(lambda: self.weir.stderr.count(lost) > 0, "the loss is logged")
+        before = self.weir.stderr.count(lost)
+        with socket.create_server(("127.0.0.1", 0)) as unused:
+            port = unused.getsockname()[1]
+        self.change_redis(url=f"redis://127.0.0.1:{port}")
+        eventually(lambda: self.weir.stderr.count(lost) > before, "the new reason is logged")
+
     def test_sigterm_while_another_redis_connects_ends_the_process(self):
         self.open({"p": window(10)}, [{"policy": "p"}], {"connect_timeout": "1m"})
         silent = socket.create_server(("127.0.0.1", 0))

@@ -68,17 +68,44 @@ TEST_CASE("The first connection to another Redis is enough, as at the start") {
   MonitorFixture fixture;
   fixture.first(unreachable);
   fixture.second(good);
-  fixture.one.begin();
+  fixture.one.begin(2);
   CHECK(fixture.first(connected) == Lines{{Level::info, "redis is back"}});
   CHECK(fixture.health.last_error().empty());
 }
 
-TEST_CASE("Another Redis that is not reachable is the same loss") {
+TEST_CASE("Another Redis that is not reachable is logged, once for all workers") {
   MonitorFixture fixture;
-  fixture.first(unreachable);
-  fixture.one.begin();
-  CHECK(fixture.first(unreachable).empty());
+  const Lines lost{
+      {Level::warning, "redis is not reachable: connection refused; deciding by on_failure"}};
+  CHECK(fixture.first(unreachable) == lost);
+  CHECK(fixture.second(unreachable).empty());
+  fixture.one.begin(2);
+  // Its reason is not known yet.
+  CHECK(fixture.first({.is_breaker_closed = true}).empty());
   CHECK_FALSE(fixture.health.is_up());
+  CHECK(fixture.first(unreachable) == lost);
+  fixture.two.begin(2);
+  CHECK(fixture.second(unreachable).empty());
+  CHECK(fixture.first(good).empty());
+  CHECK(fixture.second(good) == Lines{{Level::info, "redis is back"}});
+}
+
+TEST_CASE("A node of a cluster answers for a part of the keys only") {
+  MonitorFixture fixture;
+  fixture.second(good);
+  StoreReading partial = good;
+  partial.is_partial = true;
+  const std::string text =
+      "redis answers for a part of the keys only: the server is a node of a Redis Cluster; write "
+      "topology: cluster in store.redis";
+  CHECK(fixture.first(partial) == Lines{{Level::warning, text + "; deciding by on_failure"}});
+  CHECK(fixture.first(partial).empty());
+  CHECK_FALSE(fixture.health.is_up());
+  CHECK(fixture.health.last_error() == text);
+  // Whatever the latest result was.
+  partial.is_breaker_closed = false;
+  CHECK(fixture.first(partial).empty());
+  CHECK(fixture.first(good) == Lines{{Level::info, "redis is back"}});
 }
 
 TEST_CASE("An open breaker is a loss, with the error reply or the kind of the failure") {
