@@ -199,7 +199,8 @@ void read_duration(const Cursor& in, Duration& to, DurationRange range) {
   const auto text = in.text();
   if (!text) return;
   const Result<Duration> value = parse_duration(*text);
-  if (!value) return in.error_showing(value.error().message, duration_hint(in.node().text));
+  if (!value)
+    return in.error_showing(value.error().message, duration_hint(in.node().text, range.max));
   if (*value < range.min || *value > range.max) {
     return in.error_showing("expected a duration from " + format_duration(range.min) + " to " +
                             format_duration(range.max));

@@ -382,6 +382,15 @@ std::string duration_hint(std::string_view written) {
   return did_you_mean(with_unit(written, times, "s"));
 }
 
+std::string duration_hint(std::string_view written, Duration most) {
+  for (const std::string_view unit : {"s", "ms", "us"}) {
+    const std::string duration = with_unit(written, times, unit);
+    const auto value = parse_duration(duration);
+    if (value && *value <= most) return did_you_mean(duration);
+  }
+  return duration_hint(written);
+}
+
 std::string size_hint(std::string_view written) {
   return did_you_mean(with_unit(written, sizes, {}));
 }

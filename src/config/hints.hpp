@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.hpp"
+
 namespace weir::config {
 
 /// Returns the letters, digits and _ at the start of the text.
@@ -49,6 +51,8 @@ std::string endpoint_hint(std::string_view written);
 std::string rate_hint(std::string_view written);
 /// For 30 and "30 seconds".
 std::string duration_hint(std::string_view written);
+/// The same for a setting up to `most`: a number alone has the largest unit with which it may fit.
+std::string duration_hint(std::string_view written, Duration most);
 /// For 10MB and 10m.
 std::string size_hint(std::string_view written);
 

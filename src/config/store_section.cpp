@@ -6,6 +6,7 @@
 #include "config/sections.hpp"
 #include "config/values.hpp"
 #include "http/characters.hpp"
+#include "http/request_view.hpp"
 
 namespace weir::config {
 
@@ -55,7 +56,10 @@ void read_listed_server(const Cursor& in, std::vector<options::RedisServer>& to)
                                 : "expected HOST:PORT, such as redis-1:6379; the user and the "
                                   "password belong into url");
   options::RedisServer server{.host = std::string(parts->host), .port = *parts->port};
-  if (std::ranges::find(to, server) != to.end()) return in.error_showing("is listed twice");
+  const bool is_known = std::ranges::any_of(to, [&](const options::RedisServer& one) {
+    return one.port == server.port && http::iequals(one.host, server.host);
+  });
+  if (is_known) return in.error_showing("is listed twice");
   to.push_back(std::move(server));
 }
 
