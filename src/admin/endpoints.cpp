@@ -65,10 +65,6 @@ AdminAnswer config(const Instruments& instruments) {
   return {.content_type = "application/json", .body = body.str() + '\n'};
 }
 
-AdminAnswer reserved(const Instruments&) {
-  return problem_answer(501, "not supported yet");
-}
-
 /// A handler that answers at once.
 Handler at_once(AdminAnswer (*answer)(const Instruments&)) {
   return [answer](const AdminCall&, const Instruments& instruments, const Reply& reply) {
@@ -181,8 +177,7 @@ std::vector<AdminEndpoint> instrument_endpoints() {
   return {{"/healthz", "GET, HEAD", at_once(healthz), Access::public_},
           {"/readyz", "GET, HEAD", at_once(readyz), Access::public_},
           {"/metrics", "GET, HEAD", at_once(metrics)},
-          {"/v1/config", "GET, HEAD", at_once(config)},
-          {"/v1/top", "GET, HEAD", at_once(reserved)}};
+          {"/v1/config", "GET, HEAD", at_once(config)}};
 }
 
 bool is_authorized(std::string_view authorization, const options::Admin* admin) {

@@ -100,6 +100,16 @@ WorkerCounters new_counters(const config::Config& config) {
   return pick_all(known, config);
 }
 
+std::vector<std::uint32_t> NameRegistry::use(const std::vector<std::string>& names) {
+  std::vector<std::uint32_t> ids;
+  for (const std::string& name : names) {
+    const auto [place, is_new] = ids_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(name);
+    ids.push_back(place->second);
+  }
+  return ids;
+}
+
 std::vector<PolicyRegistry::Entry> PolicyRegistry::use(
     const std::vector<limiter::Policy>& policies) {
   std::vector<Entry> entries;

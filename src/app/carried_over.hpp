@@ -25,6 +25,20 @@ WorkerCounters carried_over(const config::Config& running, const WorkerCounters&
                             const config::Config& next);
 WorkerCounters new_counters(const config::Config& config);
 
+/// Ids of names, for as long as the process lives: a name that comes back finds its id again. An id
+/// is never given to another name.
+class NameRegistry {
+ public:
+  /// Returns the id of each name.
+  std::vector<std::uint32_t> use(const std::vector<std::string>& names);
+  /// By id, of all names that there have been.
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::uint32_t> ids_;
+};
+
 /// Ids of policies by name, for as long as the process lives.
 ///
 /// The memory store keeps the state of a key under its policy's id, so a policy keeps its state

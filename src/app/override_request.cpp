@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <variant>
 
 #include "app/override_members.hpp"
-#include "base/text.hpp"
+#include "app/query_parameters.hpp"
 #include "config/data_files.hpp"
 #include "config/key_path.hpp"
 #include "config/suggest.hpp"
 #include "config/written.hpp"
-#include "http/characters.hpp"
-#include "identity/parameters.hpp"
 #include "identity/written_key.hpp"
 
 namespace weir::app {
@@ -159,38 +156,6 @@ std::string read_plan(std::string_view name, const limiter::Policy* policy,
          std::to_string(most_planned) + "; name a policy";
 }
 
-/// Empty: a '%' has no two hexadecimal digits after it.
-std::optional<std::string> decoded(std::string_view text) {
-  for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
-    if (http::escape_at(text.substr(at)) < 0) return std::nullopt;
-  }
-  std::string plain;
-  for (identity::PercentDecoder decoder{text}; !decoder.at_end();)
-    plain += decoder.next();
-  return plain;
-}
-
-/// The parameters of a query by name.
-Result<std::map<std::string_view, std::string>> read_parameters(std::string_view query) {
-  std::map<std::string_view, std::string> given;
-  while (!query.empty()) {
-    std::string_view pair = take_until(query, '&');
-    const std::string_view name = take_until(pair, '=');
-    const auto value = decoded(pair);
-    if (std::ranges::find(parameters, name) == parameters.end()) {
-      return Problem{"unknown parameter " + config::in_quotes(name) +
-                     "; known are identity, key, policy"};
-    }
-    if (!value) {
-      return Problem{std::string(name) +
-                     ": % is not followed by two hexadecimal digits; write %25 for a percent sign"};
-    }
-    if (!given.emplace(name, *value).second)
-      return Problem{"the parameter " + std::string(name) + " appears twice; write it once"};
-  }
-  return given;
-}
-
 bool concerns(const Override& entry, const std::string& policy) {
   if (!entry.policy.empty()) return entry.policy == policy;
   if (entry.kind != Override::Kind::plan) return true;
@@ -285,7 +250,7 @@ std::string ineffective_because(const OverridePut& put, const config::Config& co
 
 Result<OverrideQuery> read_override_query(std::string_view query, const OverrideContext& context,
                                           bool lists) {
-  auto given = read_parameters(query);
+  auto given = read_parameters(query, parameters);
   if (!given) return given.error();
   const bool names_key = given->contains("key") || given->contains("identity");
   OverrideQuery result;
@@ -303,7 +268,7 @@ Result<OverrideQuery> read_override_query(std::string_view query, const Override
 }
 
 Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContext& context) {
-  auto given = read_parameters(query);
+  auto given = read_parameters(query, parameters);
   if (!given) return given.error();
   const auto& policies = context.config.limiter.policies;
   std::string policy = (*given)["policy"];

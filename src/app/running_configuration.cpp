@@ -22,6 +22,14 @@ void warn_of_few_descriptors(const config::Config& config, std::size_t descripto
                " at most; raise `ulimit -n`"});
 }
 
+template <class Entries>
+std::vector<std::string> listed_names(const Entries& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries)
+    names.push_back(entry.name);
+  return names;
+}
+
 template <class T>
 void drop_unused_of(std::vector<std::shared_ptr<T>>& all) {
   std::erase_if(all, [](const auto& one) { return one.use_count() == 1; });
@@ -100,6 +108,9 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
                                     : new_counters(*config));
   }
   const auto policies = policies_.use(config->limiter.policies);
+  const limiter::NameIds name_ids{
+      .routes = routes_.use(listed_names(config->proxy.routes)),
+      .identities = identities_.use(listed_names(config->limiter.identities))};
   std::vector<GenerationPlan> plans(workers);
   for (std::size_t i = 0; i < workers; ++i) {
     GenerationPlan& plan = plans[i];
@@ -112,6 +123,7 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
     }
     plan.policy_names = policies_.names();
     plan.counters = counters[i].named;
+    plan.name_ids = name_ids;
     plan.log_writer = next.log_writer;
     plan.upstream_certificates = next.certificates.upstreams;
     for (std::size_t l = 0; l < next.listeners.all.size(); ++l) {

@@ -62,6 +62,9 @@ class RunningConfiguration {
   std::vector<KeyTarget> key_targets() const;
   /// By id, of all policies since the start.
   const std::vector<std::string>& policy_names() const { return policies_.names(); }
+  /// By id, of all routes and identities since the start.
+  const std::vector<std::string>& route_names() const { return routes_.names(); }
+  const std::vector<std::string>& identity_names() const { return identities_.names(); }
   const std::vector<WorkerCounters>& counters() const { return counters_; }  ///< one a worker
 
  private:
@@ -73,6 +76,8 @@ class RunningConfiguration {
   Prepared running_;
   Listeners listeners_;
   PolicyRegistry policies_;
+  NameRegistry routes_;
+  NameRegistry identities_;
   std::vector<WorkerCounters> counters_;
   std::int64_t loaded_at_s_ = 0;
   // Workers may still use these; they are freed by this thread and not by theirs.

@@ -25,6 +25,7 @@
 #include "app/process.hpp"
 #include "app/reload_log.hpp"
 #include "app/running_configuration.hpp"
+#include "app/top_service.hpp"
 #include "app/workers.hpp"
 #include "base/random.hpp"
 #include "loop/calls.hpp"
@@ -100,6 +101,8 @@ class Server {
   OverrideService overrides_{
       {io_, shared_.clock, running_, shared_.store.overrides(), workers_.with_shared()}};
   LimitService limits_{{io_, shared_.clock, running_, shared_.store, workers_.with_shared()}};
+  TopService top_{{io_, shared_.clock, running_,
+                   [this](auto done) { workers_.read_top_keys(std::move(done)); }}};
   admin::ReloadCounters reload_counters_;
   admin::AdminServer admin_;
   std::deque<Request> requests_;  ///< that wait for their turn
@@ -118,6 +121,7 @@ std::vector<admin::AdminEndpoint> Server::endpoints() {
   auto all = admin::instrument_endpoints();
   all.push_back(limits_.endpoint());
   all.push_back(overrides_.endpoint());
+  all.push_back(top_.endpoint());
   all.push_back({"/v1/reload", "POST",
                  [this](const admin::AdminCall&, const admin::Instruments&, admin::Reply reply) {
                    const auto done = [reply = std::move(reply)](const admin::ReloadReport& report) {
@@ -360,6 +364,7 @@ void Server::drain() {
   key_fetchers_.stop();
   limits_.stop();
   overrides_.stop();
+  top_.stop();
   readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   log_info({"draining ", std::to_string(shared_.open_connections), " connections, at most ",

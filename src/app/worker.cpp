@@ -102,7 +102,8 @@ Worker::Worker(SharedState& shared, std::size_t index, GenerationPlan plan, std:
                                           .open_connections = shared.open_connections,
                                           .open_refusals = shared.open_refusals,
                                           .descriptors = shared.descriptors,
-                                          .hold_directory = shared.hold_directory},
+                                          .hold_directory = shared.hold_directory,
+                                          .top_keys = shared.top_keys[index]},
                seed),
       ticker_(io_.get_executor()),
       opening_timer_(io_.get_executor()),
@@ -204,6 +205,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
                             .store = store,
                             .limiter = std::move(limiter),
                             .counters = std::move(plan.counters),
+                            .name_ids = std::move(plan.name_ids),
                             .access_log = std::move(access_log),
                             .pools = std::move(pools),
                             .number = ++generations_}));

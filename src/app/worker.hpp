@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
 #include "limiter/limiter.hpp"
+#include "limiter/top_keys.hpp"
 #include "log/line_writer.hpp"
 #include "proxy/context.hpp"
 #include "proxy/generation.hpp"
@@ -76,7 +78,10 @@ struct SharedState {
   SharedState(std::size_t its_workers, std::size_t max_keys)
       : workers(its_workers),
         store({.max_keys = max_keys, .seed = random_seed()}),
-        store_health(its_workers) {}
+        store_health(its_workers) {
+    for (std::size_t i = 0; i < workers; ++i)
+      top_keys.emplace_back(random_seed());
+  }
 
   const std::size_t workers;
   const MonotonicClock clock{};
@@ -91,6 +96,7 @@ struct SharedState {
   std::atomic<std::size_t> open_connections{0};
   std::atomic<std::size_t> open_refusals{0};
   loop::DescriptorBudget descriptors{0, open_connections};
+  std::deque<limiter::TopKeys> top_keys{};  ///< one a worker, used on its thread
   proxy::HoldDirectory hold_directory{{.k0 = random_seed(), .k1 = random_seed()}};
 };
 
@@ -108,6 +114,7 @@ struct GenerationPlan {
   std::vector<limiter::PolicyRecord> policies;                  ///< with this worker's counters
   std::vector<std::string> policy_names;          ///< by id, of all policies since the start
   std::shared_ptr<const NamedCounters> counters;  ///< this worker's
+  limiter::NameIds name_ids;
   std::shared_ptr<log::LineWriter> log_writer;
   std::vector<UpstreamCertificates> upstream_certificates;
   std::vector<ListenerPlan> listeners;

@@ -70,6 +70,21 @@ void Workers::join() {
     worker->join();
 }
 
+void Workers::read_top_keys(std::function<void(std::vector<limiter::TopCounts>)> done) {
+  const auto all = std::make_shared<std::vector<limiter::TopCounts>>();
+  const auto note = [this, all, done = std::move(done)](limiter::TopCounts&& counts) {
+    all->push_back(std::move(counts));
+    if (all->size() == workers_.size()) done(std::move(*all));
+  };
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i]->post([this, i, note] {
+      loop::post(io_, [note, counts = shared_.top_keys[i].read(shared_.clock.now())]() mutable {
+        note(std::move(counts));
+      });
+    });
+  }
+}
+
 WithShared Workers::with_shared() const {
   return [this](auto task) { workers_.front()->with_shared(std::move(task)); };
 }

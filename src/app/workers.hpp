@@ -34,6 +34,9 @@ class Workers {
   /// Ends all client connections at once.
   void abort();
   void join();
+  /// Calls `done` on the server's loop with what each worker has counted. A worker that has ended
+  /// does not answer, and then it is not called.
+  void read_top_keys(std::function<void(std::vector<limiter::TopCounts>)> done);
   /// With the shared store of the first worker. The workers outlive the result.
   WithShared with_shared() const;
 

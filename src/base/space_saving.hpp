@@ -50,8 +50,8 @@ FrequentKeys<Key, Note> merged(std::span<const FrequentKeys<Key, Note>> parts) {
     all.total += part.total;
     all.unseen += part.unseen;
   }
-  // What a part without the key may have missed is added for all parts, and taken back for those
-  // that have it.
+  // A part without the key adds its `unseen`. It is added for all parts, and taken back for those
+  // that have the key.
   std::vector<Entry> each;
   each.reserve(size);
   for (const auto& part : parts) {
@@ -75,31 +75,30 @@ FrequentKeys<Key, Note> merged(std::span<const FrequentKeys<Key, Note>> parts) {
   return all;
 }
 
-/// `Hash`: a function of Key to 64 bits that those who choose keys cannot predict.
-template <class Key, class Note, class Hash>
+template <class Key, class Note>
 class SpaceSaving {
  public:
   using Summary = FrequentKeys<Key, Note>;
 
   /// `capacity`: of entries, at least 1.
-  SpaceSaving(std::size_t capacity, Hash hash)
-      : hash_(std::move(hash)), heads_(std::bit_ceil(2 * capacity), none), capacity_(capacity) {
+  explicit SpaceSaving(std::size_t capacity)
+      : heads_(std::bit_ceil(2 * capacity), none), least_(capacity), capacity_(capacity) {
     slots_.reserve(capacity);
     counts_.reserve(capacity);
-    least_.reserve(capacity);
   }
 
-  /// Counts one occurrence. `note` is kept if the key begins an entry.
-  void add(const Key& key, const Note& note) {
+  /// Counts one occurrence. `hash`: of the key, which those who choose keys cannot predict. `note`
+  /// is kept if the key begins an entry.
+  void add(const Key& key, std::uint64_t hash, const Note& note) {
     ++total_;
-    std::uint32_t& head = heads_[place_of(key)];
-    for (std::uint32_t i = head; i != none; i = slots_[i].next) {
+    const auto place = static_cast<std::uint32_t>(hash & (heads_.size() - 1));
+    for (std::uint32_t i = heads_[place]; i != none; i = slots_[i].next) {
       if (slots_[i].key == key) {
         ++counts_[i];
         return;
       }
     }
-    begin_entry(head, key, note);
+    begin_entry(key, place, note);
   }
 
   /// Ready for another stream.
@@ -107,7 +106,7 @@ class SpaceSaving {
     std::ranges::fill(heads_, none);
     slots_.clear();
     counts_.clear();
-    least_.clear();
+    least_size_ = 0;
     total_ = 0;
   }
 
@@ -131,54 +130,62 @@ class SpaceSaving {
     Key key;
     Note note;
     std::uint64_t error;
+    std::uint32_t place;
     std::uint32_t next;  ///< with the same place; none: the last one
   };
 
-  std::size_t place_of(const Key& key) const { return hash_(key) & (heads_.size() - 1); }
-
-  void begin_entry(std::uint32_t& head, const Key& key, const Note& note) {
+  void begin_entry(const Key& key, std::uint32_t place, const Note& note) {
     if (slots_.size() < capacity_) {
-      const auto i = static_cast<std::uint32_t>(slots_.size());
-      slots_.push_back({.key = key, .note = note, .error = 0, .next = head});
+      slots_.push_back(
+          {.key = key, .note = note, .error = 0, .place = place, .next = heads_[place]});
       counts_.push_back(1);
-      head = i;
+      heads_[place] = static_cast<std::uint32_t>(slots_.size() - 1);
       return;
     }
     const std::uint32_t i = take_least();
     unlink(i);
-    slots_[i] = {.key = key, .note = note, .error = counts_[i], .next = head};
+    slots_[i] = {
+        .key = key, .note = note, .error = counts_[i], .place = place, .next = heads_[place]};
     ++counts_[i];
-    head = i;
+    heads_[place] = i;
   }
 
   /// Returns an entry with the least count.
   std::uint32_t take_least() {
     for (;;) {
-      while (!least_.empty()) {
-        const std::uint32_t i = least_.back();
-        least_.pop_back();
+      while (least_size_ > 0) {
+        const std::uint32_t i = least_[--least_size_];
         if (counts_[i] == least_count_) return i;
       }
-      least_count_ = *std::ranges::min_element(counts_);
-      for (std::uint32_t i = 0; i < counts_.size(); ++i) {
-        if (counts_[i] == least_count_) least_.push_back(i);
+      collect_least();
+    }
+  }
+
+  void collect_least() {
+    least_count_ = counts_[0];
+    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] < least_count_) {
+        least_count_ = counts_[i];
+        least_size_ = 0;
       }
+      least_[least_size_] = i;
+      least_size_ += counts_[i] == least_count_ ? 1 : 0;
     }
   }
 
   void unlink(std::uint32_t i) {
-    std::uint32_t* link = &heads_[place_of(slots_[i].key)];
+    std::uint32_t* link = &heads_[slots_[i].place];
     while (*link != i)
       link = &slots_[*link].next;
     *link = slots_[i].next;
   }
 
-  Hash hash_;
   std::vector<std::uint32_t> heads_;  ///< the first slot of each place
   std::vector<Slot> slots_;
   std::vector<std::uint64_t> counts_;  ///< of the slots
-  std::vector<std::uint32_t> least_;   ///< slots that had the least count
-  std::uint64_t least_count_ = 0;      ///< when they were collected
+  std::vector<std::uint32_t> least_;   ///< its first ones: slots that had the least count
+  std::size_t least_size_ = 0;
+  std::uint64_t least_count_ = 0;  ///< when they were collected
   std::size_t capacity_;
   std::uint64_t total_ = 0;
 };

@@ -56,9 +56,10 @@ class Limiter {
   /// a wait it shows only the limits that deny: the others may have changed.
   const Verdict& give_up(Evaluation& evaluation, bool has_waited);
   /// `policy` is one of the configuration's.
-  PolicyCounters& counters_of(const Policy& policy) {
-    return *policies_[static_cast<std::size_t>(&policy - options_.policies.data())].counters;
+  const PolicyRecord& record_of(const Policy& policy) const {
+    return policies_[static_cast<std::size_t>(&policy - options_.policies.data())];
   }
+  PolicyCounters& counters_of(const Policy& policy) { return *record_of(policy).counters; }
   /// nullptr: no request waits.
   SlotQueue* queue() const { return queue_; }
 

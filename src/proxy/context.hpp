@@ -19,6 +19,7 @@
 #include "base/random.hpp"
 #include "base/traffic_counters.hpp"
 #include "decision/request_rules.hpp"
+#include "limiter/top_keys.hpp"
 #include "loop/descriptor_budget.hpp"
 #include "loop/handshakes.hpp"
 #include "loop/input_buffer.hpp"
@@ -60,6 +61,7 @@ struct ContextDependencies {
   std::atomic<std::size_t>& open_refusals;     ///< of all workers: 503 responses in progress
   loop::DescriptorBudget& descriptors;         ///< of all workers
   HoldDirectory& hold_directory;               ///< of all workers
+  limiter::TopKeys& top_keys;                  ///< of this worker
 };
 
 struct Context : ContextDependencies {

@@ -3,6 +3,7 @@
 #include "decision/refusals.hpp"
 #include "http/forwarding.hpp"
 #include "http/trace_context.hpp"
+#include "limiter/key_traffic.hpp"
 #include "proxy/own_answers.hpp"
 
 namespace weir::proxy {
@@ -189,6 +190,12 @@ void Exchange::conclude() {
   recorded_.take(verdict, options().response_fields);
   if (decision_.take_refusing_route(options())) take_route();
   decided_at_ = context_.pass_clock.read();
+  limiter::count_keys(
+      verdict,
+      {.route = static_cast<std::size_t>(decision_.route() - options().routes.data()),
+       .client = request_.client,
+       .now = decided_at_},
+      *generation_->limiter, generation_->name_ids, context_.top_keys);
   recorded_.took = decided_at_ - asked_at_;
   context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       recorded_.took);

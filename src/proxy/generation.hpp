@@ -15,6 +15,7 @@
 #include "base/traffic_counters.hpp"
 #include "decision/request_rules.hpp"
 #include "limiter/limiter.hpp"
+#include "limiter/top_keys.hpp"
 #include "log/access_log.hpp"
 #include "options/proxy.hpp"
 #include "upstream/pool.hpp"
@@ -26,6 +27,7 @@ struct Generation {
   std::shared_ptr<const void> store;  ///< kept alive for the limiter; null with the memory store
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;
+  limiter::NameIds name_ids{};
   std::shared_ptr<log::AccessLog> access_log;  ///< shared by generations with the same options
   std::vector<std::unique_ptr<upstream::Pool>>
       pools;               ///< one per upstream, in the order of the file

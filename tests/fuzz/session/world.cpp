@@ -107,6 +107,12 @@ IpAddress peer_of(const Setup& setup) {
   return setup.trusted_peer ? IpAddress::v4({10, 0, 0, 1}) : IpAddress::v4({192, 0, 2, 99});
 }
 
+/// One for all inputs: its size is fixed, and its content has no effect on a response.
+limiter::TopKeys& top_keys() {
+  static limiter::TopKeys keys(1);
+  return keys;
+}
+
 }  // namespace
 
 /// The parts of a generation that many inputs share. Made once for each configuration.
@@ -145,7 +151,8 @@ World::World(const Setup& setup)
                                      .open_connections = open_connections_,
                                      .open_refusals = open_refusals_,
                                      .descriptors = descriptors_,
-                                     .hold_directory = hold_directory_},
+                                     .hold_directory = hold_directory_,
+                                     .top_keys = top_keys()},
           1)) {
   context_->use(make_generation());
   start_connection();

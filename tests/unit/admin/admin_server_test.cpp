@@ -142,7 +142,7 @@ TEST_CASE("AdminServer answers over HTTP") {
   }
   SECTION("a request with a body, and then no more") {
     const auto text = ask(running,
-                          "DELETE /v1/top HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+                          "DELETE /v1/config HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
                           "27\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n...");
     CHECK(text.starts_with("HTTP/1.1 405 "));
     CHECK_FALSE(contains(text, "200 OK"));

@@ -54,8 +54,6 @@ TEST_CASE("admin endpoints answer by path and method") {
       {"GET", "/", 204, ""},
       {"POST", "/", 405, "GET, HEAD"},
       {"GET", "/v1/config", 200, ""},
-      // reserved: 501, not 404
-      {"GET", "/v1/top", 501, ""},
       // unknown paths are exact
       {"GET", "", 404, ""},
       {"GET", "/healthz/", 404, ""},

@@ -66,6 +66,15 @@ std::vector<std::uint32_t> ids_of(const std::vector<PolicyRegistry::Entry>& entr
   return ids;
 }
 
+TEST_CASE("a name keeps its id, and gets it back") {
+  NameRegistry registry;
+  using Ids = std::vector<std::uint32_t>;
+  CHECK(registry.use({"a", "b", "a"}) == Ids{0, 1, 0});
+  CHECK(registry.use({"c"}) == Ids{2});
+  CHECK(registry.use({"b", "c", "a"}) == Ids{1, 2, 0});
+  CHECK(registry.names() == std::vector<std::string>{"a", "b", "c"});
+}
+
 TEST_CASE("a policy keeps its id wherever it stands, and gets it back") {
   PolicyRegistry registry;
   CHECK(ids_of(registry.use({policy("a"), policy("b")})) == std::vector<std::uint32_t>{0, 1});

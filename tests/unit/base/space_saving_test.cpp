@@ -15,17 +15,16 @@ using namespace weir;
 
 namespace {
 
-struct MixedHash {
-  std::uint64_t operator()(int key) const {
-    return static_cast<std::uint64_t>(key) * 0x9e3779b97f4a7c15 >> 40;
-  }
-};
-using Sketch = SpaceSaving<int, int, MixedHash>;
+using Sketch = SpaceSaving<int, int>;
 using Counted = Sketch::Summary;
 using Exact = std::map<int, std::uint64_t>;
 
+void add(Sketch& sketch, int key) {
+  sketch.add(key, static_cast<std::uint64_t>(key) * 0x9e3779b97f4a7c15 >> 40, key + 1);
+}
+
 void add(Sketch& sketch, Exact& exact, int key) {
-  sketch.add(key, key + 1);
+  add(sketch, key);
   ++exact[key];
 }
 
@@ -79,7 +78,7 @@ class Zipf {
 }  // namespace
 
 TEST_CASE("counts are exact while there are no more keys than entries") {
-  Sketch sketch(3, {});
+  Sketch sketch(3);
   Exact exact;
   for (const int key : {7, 8, 7, 9, 7, 8})
     add(sketch, exact, key);
@@ -94,18 +93,18 @@ TEST_CASE("counts are exact while there are no more keys than entries") {
 }
 
 TEST_CASE("nothing is unseen while an entry is free") {
-  Sketch sketch(2, {});
+  Sketch sketch(2);
   CHECK(sketch.summary().unseen == 0);
-  sketch.add(1, 2);
+  add(sketch, 1);
   CHECK(sketch.summary().unseen == 0);
-  sketch.add(2, 3);
+  add(sketch, 2);
   CHECK(sketch.summary().unseen == 1);
 }
 
 TEST_CASE("a new key replaces one with the least count, which becomes its error") {
-  Sketch sketch(2, {});
+  Sketch sketch(2);
   for (const int key : {1, 1, 1, 2, 2, 3})
-    sketch.add(key, key + 1);
+    add(sketch, key);
   const Counted counted = sketch.summary();
   const auto third = find(counted, 3);
   REQUIRE(third);
@@ -117,9 +116,9 @@ TEST_CASE("a new key replaces one with the least count, which becomes its error"
 }
 
 TEST_CASE("a cleared sketch has no keys") {
-  Sketch sketch(2, {});
+  Sketch sketch(2);
   for (int key = 0; key < 10; ++key)
-    sketch.add(key, key + 1);
+    add(sketch, key);
   sketch.clear();
   CHECK(sketch.summary().entries.empty());
   CHECK(sketch.summary().total == 0);
@@ -134,7 +133,7 @@ TEST_CASE("the bounds hold for random streams") {
   for (const std::size_t capacity : {1U, 2U, 7U, 64U, 100U}) {
     for (const double s : {0.0, 0.8, 1.0, 1.5}) {
       INFO("capacity " << capacity << ", Zipf " << s);
-      Sketch sketch(capacity, {});
+      Sketch sketch(capacity);
       Exact exact;
       Zipf zipf(1000, s);
       for (int i = 1; i <= 6000; ++i) {
@@ -157,7 +156,7 @@ TEST_CASE("the bounds hold for streams that replace entries as often as possible
   };
   for (std::size_t n = 0; n < streams.size(); ++n) {
     INFO("stream " << n);
-    Sketch sketch(capacity, {});
+    Sketch sketch(capacity);
     Exact exact;
     for (int i = 0; i < 5000; ++i) {
       add(sketch, exact, streams[n](i));
@@ -167,17 +166,14 @@ TEST_CASE("the bounds hold for streams that replace entries as often as possible
   }
 }
 
-TEST_CASE("keys of one place are told apart") {
-  struct OnePlace {
-    std::uint64_t operator()(int) const { return 5; }
-  };
-  SpaceSaving<int, int, OnePlace> sketch(8, {});
+TEST_CASE("keys of one place are counted apart") {
+  Sketch sketch(8);
   Exact exact;
   std::mt19937 random{TestSeed{}};
   Zipf zipf(40, 1.0);
   for (int i = 0; i < 2000; ++i) {
     const int key = zipf(random);
-    sketch.add(key, key + 1);
+    sketch.add(key, 5, key + 1);
     ++exact[key];
   }
   check(sketch.summary(), exact, 8);
@@ -191,7 +187,7 @@ TEST_CASE("merged summaries keep the bounds for the sum of their streams") {
     std::vector<Counted> parts;
     const int count = 1 + round % 6;
     for (int part = 0; part < count; ++part) {
-      Sketch sketch(capacity, {});
+      Sketch sketch(capacity);
       Zipf zipf(10 + 200 * part, 1.1);
       const int length = std::uniform_int_distribution<int>(0, 3000)(random);
       const int shift = part % 2 * 5;  // parts share some keys and not others

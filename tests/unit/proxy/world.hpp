@@ -124,6 +124,7 @@ class World {
   std::atomic<std::size_t> open_refusals{0};
   loop::DescriptorBudget descriptors{64, open_connections};
   HoldDirectory hold_directory{{.k0 = 1, .k1 = 2}};
+  limiter::TopKeys top_keys{1};
   TrafficCounters traffic;
   const std::shared_ptr<NamedCounters> counters = std::make_shared<NamedCounters>();
   LogPipe log;
@@ -135,7 +136,8 @@ class World {
                    .open_connections = open_connections,
                    .open_refusals = open_refusals,
                    .descriptors = descriptors,
-                   .hold_directory = hold_directory},
+                   .hold_directory = hold_directory,
+                   .top_keys = top_keys},
                   1};
 
  private:

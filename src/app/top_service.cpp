@@ -1,0 +1,54 @@
+#include "app/top_service.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace weir::app {
+namespace {
+
+template <class Entries>
+std::vector<std::string_view> running_names(const Entries& entries) {
+  std::vector<std::string_view> names;
+  for (const auto& entry : entries)
+    names.push_back(entry.name);
+  return names;
+}
+
+}  // namespace
+
+TopNames TopService::names() const {
+  return {.policies = with_.running.policy_names(),
+          .routes = with_.running.route_names(),
+          .identities = with_.running.identity_names()};
+}
+
+void TopService::read(const TopQuery& query, std::function<void(TopList)> done) const {
+  with_.read_workers(
+      [this, query, done = std::move(done)](std::vector<limiter::TopCounts> workers) {
+        done(make_top_list(std::move(workers), query, names(), with_.clock.now()));
+      });
+}
+
+admin::AdminEndpoint TopService::endpoint() {
+  return {"/v1/top", "GET, HEAD", posted(with_.io, *this)};
+}
+
+void TopService::handle(const admin::AdminCall& call, admin::Reply reply) {
+  if (answers_.is_stopped()) return reply(PendingAnswers::draining());
+  const auto config = with_.running.config();
+  const TopNames all = names();
+  const auto query =
+      read_top_query(call.query, {.policies = running_names(config->limiter.policies),
+                                  .routes = running_names(config->proxy.routes),
+                                  .names = all});
+  if (!query) return reply(admin::problem_answer(400, query.error().message));
+  const auto begun = std::make_shared<PendingAnswers::Call>(with_.io, std::move(reply));
+  answers_.add(begun, with_.longest_wait,
+               admin::problem_answer(503, "the workers are busy; repeat the request"));
+  read(*query, [this, begun](const TopList& list) {
+    if (begun->is_over()) return;
+    answers_.answer(*begun, {.content_type = "application/json", .body = json_of(list) + '\n'});
+  });
+}
+
+}  // namespace weir::app
