@@ -64,6 +64,16 @@ void write_decisions(Exposition& out, const Instruments& in) {
   }
 }
 
+void write_early_retries(Exposition& out, const Instruments& in) {
+  out.family("weir_early_retries_total", "counter",
+             "Requests before the Retry-After that their key was given, by policy.");
+  for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
+    out.sample({{"policy", in.limiter.policies[i].name}},
+               total(in.policies,
+                     [&](const auto& policies) { return policies[i]->early_retries.value(); }));
+  }
+}
+
 void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::size_t>& policies,
                  Gauge limiter::PolicyCounters::*gauge) {
   for (const std::size_t i : policies) {
@@ -117,6 +127,7 @@ void write_holds(Exposition& out, const Instruments& in) {
 
 void write_policies(Exposition& out, const Instruments& in) {
   write_decisions(out, in);
+  write_early_retries(out, in);
   write_holds(out, in);
   write_leases(out, in);
 }

@@ -157,13 +157,16 @@ void append_retry_after(std::string& text, std::int64_t seconds, RetryAfterForm 
   if (form == RetryAfterForm::seconds) {
     append_number(text, seconds);
   } else {
-    // Counted from the next whole second: a date has no fraction, and it must not be earlier than
-    // the instant.
-    constexpr std::int64_t a_millennium = 31'556'952'000;
-    append_http_date(text, std::chrono::ceil<std::chrono::seconds>(now) +
-                               std::chrono::seconds{std::min(seconds, a_millennium)});
+    append_http_date(text, retry_instant(seconds, form, now));
   }
   text.append("\r\n");
+}
+
+Instant retry_instant(std::int64_t seconds, RetryAfterForm form, Instant now) {
+  constexpr std::int64_t a_millennium = 31'556'952'000;
+  const Instant from =
+      form == RetryAfterForm::seconds ? now : std::chrono::ceil<std::chrono::seconds>(now);
+  return from + std::chrono::seconds{std::min(seconds, a_millennium)};
 }
 
 std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uint64_t random) {

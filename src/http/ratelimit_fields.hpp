@@ -68,6 +68,9 @@ void append_rate_limit_fields(std::string& text, std::span<const PolicyReport> r
 
 /// `Retry-After: N` CRLF. `seconds` is already rounded up and jittered (retry_after_seconds).
 void append_retry_after(std::string& text, std::int64_t seconds, RetryAfterForm form, Instant now);
+/// The instant that append_retry_after() states. A date has no fraction, so it is counted from the
+/// next whole second.
+Instant retry_instant(std::int64_t seconds, RetryAfterForm form, Instant now);
 /// Rounds up and adds jitter: `random` is any uniformly distributed number.
 std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uint64_t random);
 

@@ -35,6 +35,7 @@ struct PolicyCounters {
   Gauge queued;  ///< requests that wait for a slot
   /// Units in leases; shared with the leases, which may outlive the policy.
   std::shared_ptr<Gauge> leased = std::make_shared<Gauge>();
+  Counter early_retries;  ///< requests before the Retry-After that their key was given
   Counter error;  ///< answered 503 because the store did not decide and this policy denies then
 };
 

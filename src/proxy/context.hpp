@@ -19,6 +19,7 @@
 #include "base/random.hpp"
 #include "base/traffic_counters.hpp"
 #include "decision/request_rules.hpp"
+#include "limiter/retry_after_table.hpp"
 #include "limiter/top_keys.hpp"
 #include "loop/descriptor_budget.hpp"
 #include "loop/handshakes.hpp"
@@ -62,6 +63,7 @@ struct ContextDependencies {
   loop::DescriptorBudget& descriptors;         ///< of all workers
   HoldDirectory& hold_directory;               ///< of all workers
   limiter::TopKeys& top_keys;                  ///< of this worker
+  limiter::RetryAfterTable& retry_after;       ///< of all workers
 };
 
 struct Context : ContextDependencies {

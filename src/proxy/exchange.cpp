@@ -194,8 +194,12 @@ void Exchange::conclude() {
       verdict,
       {.route = static_cast<std::size_t>(decision_.route() - options().routes.data()),
        .client = request_.client,
+       .arrived_at = started_at_,
        .now = decided_at_},
-      *generation_->limiter, generation_->name_ids, context_.top_keys);
+      {.limiter = *generation_->limiter,
+       .ids = generation_->name_ids,
+       .given = context_.retry_after,
+       .keys = context_.top_keys});
   recorded_.took = decided_at_ - asked_at_;
   context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       recorded_.took);
@@ -249,6 +253,13 @@ loop::Task<> Exchange::answer_undecided() {
 loop::Task<> Exchange::answer_denied() {
   count_.count_denial();
   const AnswerPhase phase = answer_phase(context_, options().response_fields, request_);
+  if (recorded_.retry_after) {
+    const std::int64_t seconds = http::retry_after_seconds(
+        *recorded_.retry_after, phase.options.retry_after_jitter, phase.random);
+    const auto& record = generation_->limiter->record_of(*recorded_.policy);
+    context_.retry_after.give({.identity = *recorded_.identity, .policy_id = record.id}, phase.now,
+                              http::retry_instant(seconds, phase.options.retry_after, phase.now));
+  }
   return answer(denial_answer(recorded_, phase, context_.fields, context_.body));
 }
 

@@ -87,6 +87,24 @@ class Top(TopCase):
     def test_counts_of_workers_with_redis(self):
         self.check_counts(self.in_redis())
 
+    def check_early_retries(self, weir):
+        self.assertEqual(self.send(weir, HEAVY, "/login", times=2), [200] * 2)
+        self.assertEqual(self.rows(weir, "requests", by="early_retries"), [])
+        self.assertEqual(self.send(weir, HEAVY, "/login"), [429])  # not early
+        self.assertEqual(self.send(weir, HEAVY, "/login", times=5), [429] * 5)
+        self.assertEqual(self.send(weir, LIGHT, "/login"), [200])
+        self.assertEqual(self.send(weir, HEAVY, times=2), [429] * 2)  # the same key on another route
+        self.assertEqual(self.rows(weir, "policy", "route", "early_retries", "denied", by="early_retries"),
+                         [("narrow", "login", 5, 6), ("narrow", "search", 2, 2)])
+        self.assertEqual(self.gauge(weir, "weir_early_retries_total", policy="narrow"), 7)
+        self.assertEqual(self.gauge(weir, "weir_early_retries_total", policy="wide"), 0)
+
+    def test_early_retries_with_the_memory_store(self):
+        self.check_early_retries(self.in_memory())
+
+    def test_early_retries_with_redis(self):
+        self.check_early_retries(self.in_redis())
+
     def test_hashes_are_those_of_the_log_and_reset_a_key(self):
         weir = self.in_memory(access_log={"path": "access.log"})
         self.send(weir, HEAVY, "/login", times=3)

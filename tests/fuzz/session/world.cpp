@@ -113,6 +113,11 @@ limiter::TopKeys& top_keys() {
   return keys;
 }
 
+limiter::RetryAfterTable& retry_after() {
+  static limiter::RetryAfterTable table(1);
+  return table;
+}
+
 }  // namespace
 
 /// The parts of a generation that many inputs share. Made once for each configuration.
@@ -152,7 +157,8 @@ World::World(const Setup& setup)
                                      .open_refusals = open_refusals_,
                                      .descriptors = descriptors_,
                                      .hold_directory = hold_directory_,
-                                     .top_keys = top_keys()},
+                                     .top_keys = top_keys(),
+                                     .retry_after = retry_after()},
           1)) {
   context_->use(make_generation());
   start_connection();

@@ -65,6 +65,8 @@ TEST_CASE("requests and decisions of all workers are added up") {
   process.policies[1][0]->shadow_denied.add(5);
   process.policies[0][0]->delayed.add(6);
   process.policies[0][0]->error.add(8);
+  process.policies[0][0]->early_retries.add(9);
+  process.policies[1][0]->early_retries.add(1);
   process.traffic[0]->decision_duration[0].observe(Duration{3});
   check_series(rendered(process),
                {
@@ -85,6 +87,7 @@ TEST_CASE("requests and decisions of all workers are added up") {
                    {R"(weir_decisions_total{policy="per_client",outcome="shadow_denied"})", "5"},
                    {R"(weir_decisions_total{policy="per_client",outcome="delayed"})", "6"},
                    {R"(weir_decisions_total{policy="per_client",outcome="error"})", "8"},
+                   {R"(weir_early_retries_total{policy="per_client"})", "10"},
                    {R"(weir_decision_duration_seconds_count{store="memory"})", "1"},
                    {R"(weir_decision_duration_seconds_sum{store="memory"})", "0.000003"},
                });

@@ -170,6 +170,13 @@ TEST_CASE("Retry-After in seconds") {
   CHECK(retry_after(12, RetryAfterForm::seconds, Instant{}) == "Retry-After: 12\r\n");
 }
 
+TEST_CASE("the instant of Retry-After is the one that the client reads") {
+  const Instant half_past = instant_from_us(1'500'000);
+  CHECK(retry_instant(12, RetryAfterForm::seconds, half_past) == instant_from_us(13'500'000));
+  CHECK(retry_instant(12, RetryAfterForm::http_date, half_past) == instant_from_us(14'000'000));
+  CHECK(retry_instant(INT64_MAX, RetryAfterForm::seconds, half_past) > half_past);
+}
+
 TEST_CASE("Retry-After as a date is not earlier than the instant") {
   const Instant on_the_second = instant_from_us(784'111'777'000'000);
   CHECK(retry_after(0, RetryAfterForm::http_date, on_the_second) ==

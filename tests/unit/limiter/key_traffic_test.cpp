@@ -15,7 +15,8 @@ struct Traffic : Fixture {
   /// Decides a request, and counts its keys.
   Outcome send(Instant now = epoch) {
     const Verdict verdict = decide();
-    count_keys(verdict, {.route = 1, .client = traffic_client, .now = now}, *limiter, ids, keys);
+    count_keys(verdict, {.route = 1, .client = traffic_client, .arrived_at = now, .now = now},
+               {.limiter = *limiter, .ids = ids, .given = given, .keys = keys});
     return verdict.outcome;
   }
   KeyCounts counted(KeyEvent event) {
@@ -24,6 +25,7 @@ struct Traffic : Fixture {
   }
 
   NameIds ids{.routes = {}, .identities = {7, 8, 9}};
+  RetryAfterTable given{1};
   TopKeys keys{1};
 };
 
@@ -68,6 +70,25 @@ TEST_CASE("a request that no limit applies to has no key") {
   CHECK(traffic.counted(KeyEvent::request).total == 0);
 }
 
+TEST_CASE("a request before the Retry-After of its key is an early retry, denied or not") {
+  Traffic traffic;
+  traffic.limit(policy("narrow", gcra(3, 100s)), 0);
+  traffic.limit(policy("wide", gcra(100, 100s)), 0);
+  CHECK(traffic.send() == Outcome::allowed);
+  const Hash128 identity = traffic.counted(KeyEvent::request).entries.at(0).key.identity;
+  traffic.given.give({.identity = identity, .policy_id = 0}, epoch, epoch + 2s);
+  CHECK(traffic.send(epoch + 1s) == Outcome::allowed);
+  CHECK(traffic.send(epoch + 1s) == Outcome::allowed);
+  CHECK(traffic.send(epoch + 1s) == Outcome::denied);
+  CHECK(traffic.send(epoch + 2s) == Outcome::denied);
+  const KeyCounts early = traffic.counted(KeyEvent::early_retry);
+  REQUIRE(early.entries.size() == 1);
+  CHECK(early.entries[0].key.policy_id == 0);
+  CHECK(early.entries[0].count == 3);
+  CHECK(traffic.limiter->policies()[0].counters->early_retries.value() == 3);
+  CHECK(traffic.limiter->policies()[1].counters->early_retries.value() == 0);
+}
+
 TEST_CASE("counting allocates nothing, whatever the keys are") {
   Traffic traffic;
   traffic.limit(policy("p", gcra(1, 100s)), 0);
@@ -79,8 +100,12 @@ TEST_CASE("counting allocates nothing, whatever the keys are") {
           for (std::uint64_t i = 0; i < 10'000; ++i) {
             limits[0].identity = {.low = i, .high = ~i};
             const Instant now = epoch + i / 2'500 * 20s;  // through several intervals
-            count_keys(verdict, {.route = 0, .client = traffic_client, .now = now},
-                       *traffic.limiter, traffic.ids, traffic.keys);
+            count_keys(verdict,
+                       {.route = 0, .client = traffic_client, .arrived_at = now, .now = now},
+                       {.limiter = *traffic.limiter,
+                        .ids = traffic.ids,
+                        .given = traffic.given,
+                        .keys = traffic.keys});
           }
         }) == 0);
 }

@@ -125,6 +125,7 @@ class World {
   loop::DescriptorBudget descriptors{64, open_connections};
   HoldDirectory hold_directory{{.k0 = 1, .k1 = 2}};
   limiter::TopKeys top_keys{1};
+  limiter::RetryAfterTable retry_after{1};
   TrafficCounters traffic;
   const std::shared_ptr<NamedCounters> counters = std::make_shared<NamedCounters>();
   LogPipe log;
@@ -137,7 +138,8 @@ class World {
                    .open_refusals = open_refusals,
                    .descriptors = descriptors,
                    .hold_directory = hold_directory,
-                   .top_keys = top_keys},
+                   .top_keys = top_keys,
+                   .retry_after = retry_after},
                   1};
 
  private:
