@@ -125,12 +125,28 @@ CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std:
   return *option;
 }
 
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    ((out += '%') += digits[byte >> 4]) += digits[byte & 15];
+  }
+  return out;
+}
+
 std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_view command,
                                        AdminQuestion question, int& code) {
+  auto reply = call_admin(target, std::move(question), code);
+  if (reply) return std::move(*reply);
+  std::cerr << "weir " << command << ": " << reply.error().message << '\n';
+  return std::nullopt;
+}
+
+Result<AdminReply> call_admin(const AdminTarget& target, AdminQuestion question, int& code) {
   const auto fail = [&](int its_code, const std::string& message) {
-    std::cerr << "weir " << command << ": " << message << '\n';
     code = its_code;
-    return std::nullopt;
+    return Problem{message};
   };
   const auto address =
       parse_admin_url(target.url, ", and write the token to the file of --token-file");
@@ -139,7 +155,7 @@ std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_vi
   if (!token) return fail(refused, "--token-file: " + token.error().message);
   const bool has_token = !token->empty();
   auto reply = ask_admin(*address, std::move(question), *std::move(token), answer_timeout);
-  if (reply && reply->status < 300) return std::move(*reply);
+  if (reply && reply->status < 300) return reply;
   if (!reply) {
     return fail(failed,
                 target.url + ": " + reply.error().message + advice_on_unreached(target.url));

@@ -51,8 +51,14 @@ struct AdminTarget {
 /// Adds --admin and --token-file to a command. `help` describes --admin.
 CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std::string& help);
 
-/// Sends a request and returns the answer, if its status is below 300. Otherwise prints the reason
-/// on standard error, after the name of the command, and sets the exit code.
+/// Encodes every byte of a value for a query.
+std::string percent_encoded(std::string_view text);
+
+/// Sends a request and returns the answer, if its status is below 300. Otherwise returns the reason
+/// and sets the exit code.
+Result<AdminReply> call_admin(const AdminTarget& target, AdminQuestion question, int& code);
+
+/// The same, and prints the reason on standard error, after the name of the command.
 std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_view command,
                                        AdminQuestion question, int& code);
 

@@ -24,6 +24,7 @@ void add_health(CLI::App& root, Action& chosen);
 void add_help(CLI::App& root, Action& chosen);
 void add_limits(CLI::App& root, Action& chosen);
 void add_test(CLI::App& root, Action& chosen);
+void add_top(CLI::App& root, Action& chosen);
 
 /// Reads the only line of the input. A problem: it has none, or more than one. At a
 /// terminal nothing is read after the line, because that would wait for it.

@@ -45,21 +45,11 @@ Result<void> read_key(OverrideArguments& arguments) {
   return {};
 }
 
-std::string encoded(std::string_view text) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    ((out += '%') += digits[byte >> 4]) += digits[byte & 15];
-  }
-  return out;
-}
-
 std::string target_of(std::string target, const ordered_json& members) {
   char separator = '?';
   for (const auto& [name, value] : members.items()) {
     target += std::exchange(separator, '&');
-    target.append(name).append("=").append(encoded(value.get_ref<const std::string&>()));
+    target.append(name).append("=").append(percent_encoded(value.get_ref<const std::string&>()));
   }
   return target;
 }

@@ -14,6 +14,7 @@ import layers
 LIBRARIES = {
     "boost/asio": "asio",
     "hiredis/": "hiredis",
+    "ncurses.h": "ncurses",
     "nlohmann/": "nlohmann_json::nlohmann_json",
     "spdlog/": "spdlog::spdlog",
     "yaml-cpp/": "yaml-cpp",
