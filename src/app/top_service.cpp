@@ -9,6 +9,7 @@ namespace {
 template <class Entries>
 std::vector<std::string_view> running_names(const Entries& entries) {
   std::vector<std::string_view> names;
+  names.reserve(entries.size());
   for (const auto& entry : entries)
     names.push_back(entry.name);
   return names;

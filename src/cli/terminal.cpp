@@ -75,7 +75,7 @@ std::size_t Terminal::height() const {
   return static_cast<std::size_t>(std::max(0, ::getmaxy(::stdscr)));
 }
 
-void Terminal::show(const std::vector<TerminalLine>& lines) {
+void Terminal::show(const std::vector<TerminalLine>& lines) const {
   ::werase(::stdscr);
   const std::size_t count = std::min(height(), lines.size());
   for (std::size_t row = 0; row < count; ++row) {

@@ -41,7 +41,7 @@ class Terminal {
   /// The number of lines that fit; follows the size of the terminal.
   std::size_t height() const;
   /// Shows these lines and nothing else, each cut at the width of the terminal.
-  void show(const std::vector<TerminalLine>& lines);
+  void show(const std::vector<TerminalLine>& lines) const;
   /// Waits for the next event, at most this long.
   TerminalEvent wait(Duration at_most);
 
