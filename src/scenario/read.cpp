@@ -189,6 +189,7 @@ Result<Scenario, Problems> read_text(std::string_view yaml, const std::string& f
     problems.insert(problems.begin(),
                     {.file = file, .problems = in_order(std::move(loading.problems))});
   if (!problems.empty()) return problems;
+  scenario.written = std::move(loading.written);
   return scenario;
 }
 

@@ -188,10 +188,20 @@ class Runner {
     if (!all.empty() && result.failed++ == 0) {
       result.repetition = exchange.repetition();
       result.at = request.arrived_at() - scenario_.start;
+      for (Difference& one : all) {
+        one.expected = shown(std::move(one.expected));
+        one.found = shown(std::move(one.found));
+      }
       result.differences = std::move(all);
       result.explanation = explain(request, exchange);
     }
     free_.push_back(request.label());
+  }
+
+  /// The text without the values of variables, which may be secrets.
+  std::string shown(std::string text) const {
+    return scenario_.written.without_values(
+        config_.presentation.written.without_values(std::move(text)));
   }
 
   std::string explain(const offline::Request& request, Exchange& exchange) {

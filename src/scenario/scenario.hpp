@@ -14,6 +14,7 @@
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "config/written.hpp"
 #include "proxy/failure.hpp"
 #include "store/override.hpp"
 
@@ -97,6 +98,7 @@ struct Scenario {
   std::shared_ptr<const config::Config> config;
   Instant start{};
   std::vector<Step> steps;  ///< in the order of the file
+  config::Written written;  ///< values of variables in the scenario itself
 };
 
 }  // namespace weir::scenario

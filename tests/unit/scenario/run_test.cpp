@@ -213,6 +213,22 @@ TEST_CASE("The response has the fields and the body that a client gets") {
 )") == "");
 }
 
+TEST_CASE("The value of a variable is not shown") {
+  const Directory directory(
+      "routes: [{respond: {status: 200, body: \"${SCENARIO_BODY}\", headers: {x-a: "
+      "\"${SCENARIO_FIELD}\"}}}]\n");
+  const std::string report = directory.report(R"(
+variables: {SCENARIO_BODY: s3cr3t-body, SCENARIO_FIELD: s3cr3t-field}
+config: weir.yaml
+steps:
+- {request: {url: "http://a/"}, expect: {body: "other", headers: {x-a: "${HOME}"}}}
+)");
+  CHECK_THAT(report,
+             Catch::Contains("header x-a: expected \"${HOME}\", found \"${SCENARIO_FIELD}\""));
+  CHECK_THAT(report, Catch::Contains("body: expected \"other\", found \"${SCENARIO_BODY}\""));
+  CHECK_THAT(report, !Catch::Contains("s3cr3t"));
+}
+
 TEST_CASE("Steps run in the order of their instants") {
   CHECK(failures_of(R"(
 - {at: 9s, request: {url: "http://a/log"}, expect: {status: 429}}
