@@ -1,0 +1,240 @@
+#include "replay/json_line.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/rfc3339.hpp"
+#include "base/text.hpp"
+
+namespace weir::replay {
+namespace {
+
+constexpr std::size_t deepest = 32;
+
+void skip_blanks(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+}
+
+bool take(std::string_view& rest, char c) {
+  skip_blanks(rest);
+  if (!rest.starts_with(c)) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+void append_utf8(std::string& out, std::uint32_t code) {
+  const auto add = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xc0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      add(0xe0 | code >> 12);
+    } else {
+      add(0xf0 | code >> 18);
+      add(0x80 | (code >> 12 & 0x3f));
+    }
+    add(0x80 | (code >> 6 & 0x3f));
+  }
+  add(0x80 | (code & 0x3f));
+}
+
+/// Takes the digits after \u. A pair of surrogates is one character, a single one is U+FFFD.
+bool take_unicode(std::string_view& rest, std::string& out) {
+  const auto unit = [&]() -> std::optional<std::uint32_t> {
+    if (rest.size() < 4) return std::nullopt;
+    const auto value = parse_number<std::uint32_t>(rest.substr(0, 4), 16);
+    if (value) rest.remove_prefix(4);
+    return value;
+  };
+  const auto first = unit();
+  if (!first) return false;
+  std::uint32_t code = *first;
+  if (code >= 0xd800 && code <= 0xdfff) {
+    const bool has_second = code <= 0xdbff && rest.starts_with("\\u");
+    std::string_view after = rest;
+    code = 0xfffd;
+    if (has_second) {
+      rest.remove_prefix(2);
+      const auto second = unit();
+      if (second && *second >= 0xdc00 && *second <= 0xdfff) {
+        code = 0x10000 + ((*first - 0xd800) << 10) + (*second - 0xdc00);
+      } else {
+        rest = after;
+      }
+    }
+  }
+  append_utf8(out, code);
+  return true;
+}
+
+/// Seconds, or if they would be beyond the year 5000 ms, us or ns.
+std::optional<Instant> instant_of_number(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
+  double us = number;
+  if (number < 1e11) {
+    us = number * 1e6;
+  } else if (number < 1e14) {
+    us = number * 1e3;
+  } else if (number >= 1e17) {
+    us = number / 1e3;
+  }
+  if (us > 1e17) return std::nullopt;
+  return instant_from_us(std::llround(us));
+}
+
+}  // namespace
+
+JsonLineReader::JsonLineReader(JsonMembers members) {
+  for (auto& [path, part] : std::initializer_list<std::pair<std::string&, Part>>{
+           {members.time, Part::time},
+           {members.client, Part::client},
+           {members.method, Part::method},
+           {members.target, Part::target},
+           {members.status, Part::status},
+           {members.user, Part::user},
+           {members.referer, Part::referer},
+           {members.user_agent, Part::user_agent}}) {
+    if (!path.empty()) sought_.push_back({.path = std::move(path), .part = part});
+  }
+}
+
+Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
+  LoggedRequest request;
+  path_.clear();
+  unescaped_.clear();
+  unescaped_.reserve(line.size());  // no view may become invalid
+  has_time_ = has_bad_time_ = has_bad_status_ = false;
+  std::string_view rest = line;
+  if (!read_object(rest, request, 0)) return LineFault::form;
+  skip_blanks(rest);
+  if (!rest.empty()) return LineFault::form;
+  if (!has_time_ || has_bad_time_) return LineFault::time;
+  if (has_bad_status_) return LineFault::status;
+  return request;
+}
+
+bool JsonLineReader::read_object(std::string_view& rest, LoggedRequest& to, std::size_t depth) {
+  if (depth == deepest || !take(rest, '{')) return false;
+  if (take(rest, '}')) return true;
+  const std::size_t before = path_.size();
+  for (;;) {
+    std::string_view name;
+    skip_blanks(rest);
+    if (!take_string(rest, name) || !take(rest, ':')) return false;
+    if (before > 0) path_ += '.';
+    path_.append(name);
+    if (!read_value(rest, to, depth + 1)) return false;
+    path_.resize(before);
+    if (take(rest, '}')) return true;
+    if (!take(rest, ',')) return false;
+  }
+}
+
+/// The first value of a list counts: Caddy writes the values of a field as a list.
+bool JsonLineReader::read_value(std::string_view& rest, LoggedRequest& to, std::size_t depth) {
+  skip_blanks(rest);
+  if (rest.empty()) return false;
+  if (rest.front() == '{') return read_object(rest, to, depth);
+  if (rest.front() == '"') {
+    std::string_view text;
+    if (!take_string(rest, text)) return false;
+    note(text, to);
+    return true;
+  }
+  if (rest.front() == '[') {
+    if (depth == deepest) return false;
+    take(rest, '[');
+    if (take(rest, ']')) return true;
+    const std::string path = path_;
+    for (bool is_first = true;; is_first = false) {
+      if (!is_first) path_.assign(1, '\0');  // no member has this path
+      if (!read_value(rest, to, depth + 1)) return false;
+      path_ = path;
+      if (take(rest, ']')) return true;
+      if (!take(rest, ',')) return false;
+    }
+  }
+  const std::string_view word = rest.substr(0, rest.find_first_of(",}] \t\r\n"));
+  if (word.empty()) return false;
+  rest.remove_prefix(word.size());
+  if (word != "null") note(word, to);
+  return true;
+}
+
+bool JsonLineReader::take_string(std::string_view& rest, std::string_view& to) {
+  if (!rest.starts_with('"')) return false;
+  rest.remove_prefix(1);
+  std::size_t end = rest.find_first_of("\"\\");
+  if (end == std::string_view::npos) return false;
+  if (rest[end] == '"') {
+    to = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    return true;
+  }
+  const std::size_t begin = unescaped_.size();
+  for (;;) {
+    end = rest.find_first_of("\"\\");
+    if (end == std::string_view::npos) return false;
+    unescaped_.append(rest.substr(0, end));
+    const bool is_end = rest[end] == '"';
+    rest.remove_prefix(end + 1);
+    if (is_end) break;
+    if (rest.empty()) return false;
+    const char kind = rest.front();
+    rest.remove_prefix(1);
+    constexpr std::string_view kinds = "\"\\/bfnrt", bytes = "\"\\/\b\f\n\r\t";
+    if (const std::size_t known = kinds.find(kind); known != std::string_view::npos) {
+      unescaped_ += bytes[known];
+    } else if (kind != 'u' || !take_unicode(rest, unescaped_)) {
+      return false;
+    }
+  }
+  to = std::string_view(unescaped_).substr(begin);
+  return true;
+}
+
+/// Takes the value of a member that states a part of the request.
+void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
+  const auto found = std::ranges::find(sought_, std::string_view(path_), &Sought::path);
+  if (found == sought_.end()) return;
+  switch (found->part) {
+    case Part::time: {
+      const auto written = parse_rfc3339(text);
+      const auto at = written ? written : instant_of_number(text);
+      has_time_ = true;
+      has_bad_time_ = !at;
+      to.at = at.value_or(Instant{});
+      return;
+    }
+    case Part::status: {
+      const auto status = parse_number<int>(text);
+      has_bad_status_ = !status || *status < 100 || *status > 599;
+      if (!has_bad_status_) to.status = status;
+      return;
+    }
+    case Part::client:
+      to.client = IpAddress::parse(text);
+      return;
+    case Part::method:
+      to.method = text;
+      return;
+    case Part::target:
+      to.target = text;
+      return;
+    case Part::user:
+      to.user = text;
+      return;
+    case Part::referer:
+      to.referer = text;
+      return;
+    case Part::user_agent:
+      to.user_agent = text;
+      return;
+  }
+}
+
+}  // namespace weir::replay

@@ -1,0 +1,64 @@
+// Reads lines of JSON logs: an object in each, as Weir, Caddy, Envoy and nginx (with a log_format
+// of JSON) write them. Members are found by dotted paths, others are skipped. Pure. Nothing is
+// allocated in the steady state.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "replay/logged_request.hpp"
+
+namespace weir::replay {
+
+/// The members of a log that state the parts of a request. Those of Weir's own log by default.
+struct JsonMembers {
+  std::string time = "time";  ///< RFC 3339, or a number of seconds, ms, us or ns since 1970
+  std::string client = "client";
+  std::string method = "method";
+  std::string target = "path";
+  std::string status = "status";
+  std::string user = "identity";
+  std::string referer = "referer";
+  std::string user_agent = "user_agent";
+};
+
+class JsonLineReader {
+ public:
+  explicit JsonLineReader(JsonMembers members = {});
+
+  /// Reads a line without its end. The result is valid until the next call.
+  Result<LoggedRequest, LineFault> read(std::string_view line);
+
+ private:
+  enum class Part : std::uint8_t {
+    time,
+    client,
+    method,
+    target,
+    status,
+    user,
+    referer,
+    user_agent
+  };
+  struct Sought {
+    std::string path;
+    Part part;
+  };
+
+  bool read_object(std::string_view& rest, LoggedRequest& to, std::size_t depth);
+  bool read_value(std::string_view& rest, LoggedRequest& to, std::size_t depth);
+  bool take_string(std::string_view& rest, std::string_view& to);
+  void note(std::string_view text, LoggedRequest& to);
+
+  std::vector<Sought> sought_;
+  std::string path_;  ///< of the member that is being read
+  std::string unescaped_;
+  bool has_time_ = false;
+  bool has_bad_time_ = false;
+  bool has_bad_status_ = false;
+};
+
+}  // namespace weir::replay
