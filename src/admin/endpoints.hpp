@@ -88,7 +88,7 @@ struct AdminEndpoint {
   bool is_stream = false;  ///< answered with server-sent events
 };
 
-/// /healthz, /readyz, /metrics, /v1/config, and a path that is reserved.
+/// /healthz, /readyz, /metrics and /v1/config.
 std::vector<AdminEndpoint> instrument_endpoints();
 
 /// Whether the field has the token, or no token is set. `admin`: nullptr: it is off.
