@@ -73,7 +73,7 @@ def seconds(fields):
     """The times of an answer, by name, and the rest without them."""
     times, rest = {}, []
     for name, value in fields:
-        if name == "Date":
+        if name in ("Date", "X-Request-Id"):
             continue
         if name in TIMES:
             times[name] = int(value)

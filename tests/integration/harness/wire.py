@@ -1,5 +1,6 @@
 """Raw bytes in, raw bytes out, on both sides of Weir."""
 
+import re
 from dataclasses import dataclass
 
 from .case import Case, configuration
@@ -22,6 +23,11 @@ def post(*lines, body, target=b"/", method=b"POST", version=b"1.1"):
     return get(*lines, target=target, method=method, version=version) + body
 
 
+def without_ids(data):
+    """The bytes of answers without the line that differs each time, which request_id_test.py tests."""
+    return re.sub(rb"X-Request-Id: [0-9a-f-]{36}\r\n", b"", bytes(data))
+
+
 def values(data, name):
     """The values of a field in the first head of `data`, line by line."""
     lines = data.partition(b"\r\n\r\n")[0].split(b"\r\n")[1:]
@@ -34,7 +40,7 @@ class Seen:
     """What one exchange put on the wires."""
 
     up: bytes       # from Weir to the upstream
-    down: bytes     # from Weir to the client
+    down: bytes     # from Weir to the client, without_ids()
     response: object  # the final answer, taken apart
     client: object
 
@@ -89,7 +95,7 @@ class WireCase(Case):
         response = client.read(request.lstrip().partition(b" ")[0].decode("latin-1"))
         end = len(client.reader.record) - len(client.reader.buffer)
         return Seen(up=bytes(self.up_wire[before:]),
-                    down=bytes(client.reader.record[read_before:end]),
+                    down=without_ids(client.reader.record[read_before:end]),
                     response=response, client=client)
 
     def recorded(self, weir):
@@ -123,4 +129,4 @@ class WireCase(Case):
         client.send(request)
         with self.assertRaises((Truncated, ConnectionResetError, Malformed)):
             client.read()
-        return bytes(client.reader.record)
+        return without_ids(client.reader.record)
