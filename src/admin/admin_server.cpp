@@ -116,7 +116,7 @@ class AdminServer::Listener {
 
 class AdminServer::Loop {
  public:
-  explicit Loop(std::vector<AdminEndpoint> endpoints);
+  Loop(std::vector<AdminEndpoint> endpoints, ReadTopKeys read_top);
   ~Loop() { stop(); }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -140,7 +140,7 @@ class AdminServer::Loop {
   asio::awaitable<AdminAnswer> answer_of(const AdminEndpoint& endpoint, AdminCall call);
   std::shared_ptr<const Instruments> instruments();
 
-  StatusFeed feed_{io_, [this] { return instruments(); }};  // outlives the loop, as open_ does
+  StatusFeed feed_;  // outlives the loop, as open_ does
   std::vector<AdminEndpoint> endpoints_;
   std::mutex mutex_;  // of instruments_
   std::shared_ptr<const Instruments> instruments_;
@@ -152,7 +152,10 @@ class AdminServer::Loop {
   std::thread thread_;
 };
 
-AdminServer::Loop::Loop(std::vector<AdminEndpoint> endpoints) : endpoints_(std::move(endpoints)) {
+AdminServer::Loop::Loop(std::vector<AdminEndpoint> endpoints, ReadTopKeys read_top)
+    : feed_(
+          io_, [this] { return instruments(); }, std::move(read_top)),
+      endpoints_(std::move(endpoints)) {
   std::ranges::move(feed_.endpoints(), std::back_inserter(endpoints_));
 }
 
@@ -316,8 +319,8 @@ asio::awaitable<AdminAnswer> AdminServer::Loop::answer_of(const AdminEndpoint& e
   co_return std::move(pending->answer);
 }
 
-AdminServer::AdminServer(std::vector<AdminEndpoint> endpoints)
-    : loop_(std::make_unique<Loop>(std::move(endpoints))) {}
+AdminServer::AdminServer(std::vector<AdminEndpoint> endpoints, ReadTopKeys read_top)
+    : loop_(std::make_unique<Loop>(std::move(endpoints), std::move(read_top))) {}
 AdminServer::~AdminServer() = default;
 
 void AdminServer::serve(std::optional<loop::BoundAddress> bound) {

@@ -14,6 +14,7 @@
 
 #include "admin/endpoints.hpp"
 #include "admin/instruments.hpp"
+#include "admin/latest_top_keys.hpp"
 #include "loop/listening_socket.hpp"
 #include "options/admin.hpp"
 
@@ -24,7 +25,8 @@ inline constexpr std::size_t most_connections = 64;
 
 class AdminServer {
  public:
-  explicit AdminServer(std::vector<AdminEndpoint> endpoints);
+  /// `read_top`: for the status page.
+  explicit AdminServer(std::vector<AdminEndpoint> endpoints, ReadTopKeys read_top = {});
   ~AdminServer();  ///< stops
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;

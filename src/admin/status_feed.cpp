@@ -54,7 +54,10 @@ std::vector<AdminEndpoint> StatusFeed::endpoints() {
 }
 
 status::WindowReport StatusFeed::read() {
-  return window_.add(read_status(*shown_(), read_process_usage(), clock_.now()));
+  const Instant now = clock_.now();
+  status::Status status = read_status(*shown_(), read_process_usage(), now);
+  status.top = top_.at(now);
+  return window_.add(std::move(status));
 }
 
 /// Without the token the page has nothing of the process.

@@ -24,6 +24,7 @@
 #include <boost/beast/core/basic_stream.hpp>
 
 #include "admin/endpoints.hpp"
+#include "admin/latest_top_keys.hpp"
 #include "base/clock.hpp"
 #include "base/time.hpp"
 #include "status/window.hpp"
@@ -44,8 +45,9 @@ class StatusFeed {
   using Shown = std::function<std::shared_ptr<const Instruments>()>;
 
   /// `io` is not used before the first request. `shown`: the instruments to read.
-  StatusFeed(boost::asio::io_context& io, Shown shown, const FeedTimes& times = {})
-      : io_(io), shown_(std::move(shown)), times_(times) {}
+  StatusFeed(boost::asio::io_context& io, Shown shown, ReadTopKeys read_top,
+             const FeedTimes& times = {})
+      : io_(io), shown_(std::move(shown)), times_(times), top_(std::move(read_top)) {}
   StatusFeed(const StatusFeed&) = delete;
   StatusFeed& operator=(const StatusFeed&) = delete;
 
@@ -70,6 +72,7 @@ class StatusFeed {
   const Shown shown_;
   const FeedTimes times_;
   const MonotonicClock clock_;
+  LatestTopKeys top_;
   status::Window window_;
   std::list<boost::asio::steady_timer*> pages_;  ///< expire when there is another event
   std::shared_ptr<const std::string> event_;     ///< the latest; nullptr: no page is open

@@ -51,7 +51,7 @@ class Server {
         descriptors_(raise_descriptor_limit()),
         running_(descriptors_),
         shared_(config.workers, config.memory.max_keys),
-        admin_(endpoints()) {}
+        admin_(endpoints(), top_.for_status_page()) {}
 
   /// Returns what is wrong; the process runs if there is nothing.
   Problems start(const LoadedConfig& loaded);

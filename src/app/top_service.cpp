@@ -2,6 +2,9 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
+
+#include "loop/calls.hpp"
 
 namespace weir::app {
 namespace {
@@ -13,6 +16,22 @@ std::vector<std::string_view> running_names(const Entries& entries) {
   for (const auto& entry : entries)
     names.push_back(entry.name);
   return names;
+}
+
+status::TopKeys shown(const TopList& list) {
+  const auto most = [](const TopKey& key, KeyEvent event) {
+    return key.counts[static_cast<std::size_t>(event)].most;
+  };
+  status::TopKeys shown{.window = list.window};
+  for (const TopKey& key : list.keys) {
+    shown.keys.push_back({.identity = key.identity,
+                          .policy = key.policy,
+                          .route = key.route,
+                          .requests = most(key, KeyEvent::request),
+                          .denied = most(key, KeyEvent::denial)});
+    append_hex(shown.keys.back().hash, key.hash);
+  }
+  return shown;
 }
 
 }  // namespace
@@ -28,6 +47,15 @@ void TopService::read(const TopQuery& query, std::function<void(TopList)> done) 
       [this, query, done = std::move(done)](std::vector<limiter::TopCounts> workers) {
         done(make_top_list(std::move(workers), query, names(), with_.clock.now()));
       });
+}
+
+admin::ReadTopKeys TopService::for_status_page() {
+  return [this](std::function<void(status::TopKeys)> done) {
+    loop::post(with_.io, [this, done = std::move(done)] {
+      if (answers_.is_stopped()) return;
+      read({.by = KeyEvent::denial}, [done](const TopList& list) { done(shown(list)); });
+    });
+  };
 }
 
 admin::AdminEndpoint TopService::endpoint() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "admin/endpoints.hpp"
+#include "admin/latest_top_keys.hpp"
 #include "app/pending_answers.hpp"
 #include "app/running_configuration.hpp"
 #include "app/top_list.hpp"
@@ -40,6 +41,8 @@ class TopService {
   /// 6 * TopKeys::capacity counts for it.
   void read(const TopQuery& query, std::function<void(TopList)> done) const;
 
+  /// Reads the most denied keys for the status page, on any thread.
+  admin::ReadTopKeys for_status_page();
   /// /v1/top, whose calls are passed to handle() on the server's thread.
   admin::AdminEndpoint endpoint();
   /// Calls `reply` once, now or later.

@@ -124,8 +124,14 @@ class Numbers(PageCase):
         self.assertEqual(page.facts("store")["keys in memory"], "1")
         # What is denied is first.
         self.assertEqual(list(page.rows("routes"))[0], "limited")
-        self.assertFalse(page.is_shown("#top"))
         self.assertFalse(page.is_shown("#plain"))
+        # The list of top keys is read every five seconds.
+        eventually(lambda: len(page.rows("top")) == 1, "one key is denied")
+        [key] = page.rows("top")
+        self.assertRegex(key, "^[0-9a-f]{32}$")
+        self.assertEqual([self.cell(page, "top", key, column)
+                          for column in ("policy", "route", "denied", "requests")],
+                         ["p", "limited", "2", "5"])
         self.assert_clean(page)
 
     def test_charts_follow_the_traffic(self):

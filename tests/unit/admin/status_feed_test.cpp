@@ -71,7 +71,11 @@ struct OpenPage {
 struct World {
   explicit World(const FeedTimes& times)
       : feed(
-            io, [this] { return process.shown(); }, times) {}
+            io, [this] { return process.shown(); },
+            [](const auto& done) {
+              done({.window = 1s, .keys = {{.identity = "api_key", .hash = "a1b2", .denied = 7}}});
+            },
+            times) {}
 
   static std::vector<options::Route> many_routes() {
     std::vector<options::Route> routes;
@@ -91,6 +95,7 @@ TEST_CASE("a page gets an event at once, and then one in each interval") {
   const std::string first = page.read();
   CHECK(first.starts_with("data: {\"at\":"));
   CHECK(first.find('\n') == first.size() - 2);
+  CHECK(first.find(R"("hash":"a1b2")") != std::string::npos);
   CHECK(page.read() != first);
   page.may_continue = false;
   while (!page.is_closed)
