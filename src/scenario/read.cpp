@@ -9,6 +9,7 @@
 #include "base/rfc3339.hpp"
 #include "config/document.hpp"
 #include "config/table.hpp"
+#include "config/values.hpp"
 #include "scenario/value_json.hpp"
 
 namespace weir::scenario {
@@ -118,7 +119,7 @@ constexpr Key<StepReading> step_keys[] = {
 };
 
 /// Reports a step that is neither a request nor an override, or both.
-void check_step(const Cursor& in) {
+void check_step(const Cursor& in, const Step& step) {
   const bool puts = in.has("override");
   if (!in.has("request") && !puts)
     return in.error("the key \"request\" is missing" + config::hint_on_missing_key(in, "request"));
@@ -126,6 +127,10 @@ void check_step(const Cursor& in) {
     if (puts && in.has(key))
       in.at_key(key).error("a step with override has no request; write another step");
   }
+  if (step.repeat > 1 && step.every > scenario_times.max / step.repeat)
+    in.at_key("every").error("the last request would be later than " +
+                             config::format_duration(scenario_times.max) +
+                             "; lower \"every\" or \"repeat\"");
 }
 
 void read_steps(const Cursor& in, Reading& reading) {
@@ -136,7 +141,7 @@ void read_steps(const Cursor& in, Reading& reading) {
     step.line = item.node().position.line;
     step.at = at;  // without `at`, that of the step before
     StepReading step_reading{.scenario = reading.to, .to = step};
-    if (config::read_table(item, step_keys, step_reading)) check_step(item);
+    if (config::read_table(item, step_keys, step_reading)) check_step(item, step);
     at = step.at;
     reading.to.steps.push_back(std::move(step));
   });

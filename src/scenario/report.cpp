@@ -10,19 +10,11 @@
 namespace weir::scenario {
 namespace {
 
-/// `POST http://api/login`: without the query, which may hold an identity.
-std::string request_text(const Step& step) {
-  if (step.override) return "override";
-  const Request& request = step.request;
-  std::string text = !request.method.empty() ? request.method : request.body ? "POST" : "GET";
-  return text.append(" ").append(request.url, 0, request.url.find_first_of("?#"));
-}
-
 /// `step 2 "too many", at 1s: POST http://api/login`
-std::string title_of(const Step& step, Duration at) {
-  std::string text = "step " + std::to_string(step.number);
-  if (!step.name.empty()) text += " \"" + step.name + '"';
-  return text + ", at " + config::format_duration(at) + ": " + request_text(step);
+std::string title_of(const StepResult& result, Duration at) {
+  std::string text = "step " + std::to_string(result.step->number);
+  if (!result.name.empty()) text += " \"" + result.name + '"';
+  return text + ", at " + config::format_duration(at) + ": " + result.request;
 }
 
 void append_differences(std::string& out, std::span<const Difference> differences) {
@@ -56,7 +48,7 @@ std::string details_of(const StepResult& result) {
 }
 
 std::string title_of(const StepResult& result) {
-  return title_of(*result.step, result.failed > 0 ? result.at : result.step->at);
+  return title_of(result, result.failed > 0 ? result.at : result.step->at);
 }
 
 /// Appends text for an attribute or an element. Bytes that XML 1.0 cannot have (section 2.2) become
@@ -116,7 +108,7 @@ void begin_case(std::string& out, const std::string& file, const std::string& na
 }
 
 void append_case(std::string& out, const std::string& file, const StepResult& result) {
-  begin_case(out, file, title_of(*result.step, result.step->at), result.step->line);
+  begin_case(out, file, title_of(result, result.step->at), result.step->line);
   if (result.is_ok()) {
     out += "/>\n";
     return;

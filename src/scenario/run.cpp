@@ -58,6 +58,15 @@ config::Config configuration_of(const Scenario& scenario, const Tokens& tokens) 
   return config;
 }
 
+/// `POST http://api/login`: without the query, which may hold an identity. `shown`: of the step.
+std::string request_text(const Step& step, const config::Shown& shown) {
+  if (step.override) return "override";
+  const Request& request = step.request;
+  std::string text = !request.method.empty() ? request.method : request.body ? "POST" : "GET";
+  const std::string url = shown["request"]["url"](request.url);
+  return text.append(" ").append(url, 0, url.find_first_of("?#"));
+}
+
 class Runner {
  public:
   Runner(const Scenario& scenario, const Explain& explain)
@@ -70,7 +79,11 @@ class Runner {
 
   std::vector<StepResult> run() {
     for (std::size_t i = 0; i < scenario_.steps.size(); ++i) {
-      results_[i].step = &scenario_.steps[i];
+      const Step& step = scenario_.steps[i];
+      results_[i].step = &step;
+      const config::Shown shown = config::Shown(scenario_.written)["steps"][i];
+      results_[i].name = shown["name"](step.name);
+      results_[i].request = request_text(step, shown);
       messages_.push_back({});
       arrivals_.push({.at = scenario_.start + scenario_.steps[i].at, .step = i, .repetition = 1});
     }

@@ -32,6 +32,9 @@ using Explain = std::function<std::string(const FailedRequest&)>;
 
 struct StepResult {
   const Step* step = nullptr;
+  // For the report, without the values of variables.
+  std::string name{};       ///< of the step
+  std::string request{};    ///< `POST http://api/login`, or `override`
   std::int64_t failed = 0;  ///< requests that did not meet the expectation
   // Of the first of them.
   std::int64_t repetition = 0;  ///< from 1

@@ -129,6 +129,8 @@ TEST_CASE("Every problem of a scenario has its position, its key and what to wri
        R"(steps[0].requst: unknown key "requst"; did you mean "request"?)"},
       {head + "- {times: 3, " + url + "}", R"(unknown key "times"; did you mean "repeat"?)"},
       {head + "- {at: 3, " + url + "}", R"(steps[0].at: )"},
+      {head + "- {repeat: 1000000, every: 3650d, " + url + "}",
+       R"(steps[0].every: the last request would be later than 3660d; lower "every" or "repeat")"},
       {head + "- {repeat: 0, " + url + "}", "expected a whole number from 1 to 1000000"},
       {head + "- {request: {}}", R"(steps[0].request: the key "url" is missing; write url: )"},
       {head + "- {request: {url: a/b}}",

@@ -28,11 +28,11 @@ TEST_CASE("a file whose steps are ok is one line") {
 }
 
 TEST_CASE("a failed step has its line, its differences and its explanation") {
-  Step step = step_of(2, 7);
-  step.name = "too many";
-  step.request.body = "x";
+  const Step step = step_of(2, 7);
   const FileResult result{.file = "limits.yaml",
                           .steps = {{.step = &step,
+                                     .name = "too many",
+                                     .request = "POST http://a.test/x",
                                      .failed = 1,
                                      .repetition = 1,
                                      .at = 1500ms,
@@ -52,12 +52,13 @@ TEST_CASE("a failed step has its line, its differences and its explanation") {
 
 TEST_CASE("JUnit XML has a suite for each file, and every text is escaped") {
   const Step fine = step_of(1, 3);
-  Step wrong = step_of(2, 4);
-  wrong.name = "<a & \"b\"> \x01\xff";
+  const Step wrong = step_of(2, 4);
   const FileResult results[] = {
       {.file = "a&b.yaml",
-       .steps = {{.step = &fine},
+       .steps = {{.step = &fine, .request = "GET http://a.test/x"},
                  {.step = &wrong,
+                  .name = "<a & \"b\"> \x01\xff",
+                  .request = "GET http://a.test/x",
                   .failed = 1,
                   .repetition = 1,
                   .differences = {{"body", "\"<p>\"", "\"]]>\""}}}}},

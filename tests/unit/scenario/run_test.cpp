@@ -221,11 +221,14 @@ TEST_CASE("The value of a variable is not shown") {
 variables: {SCENARIO_BODY: s3cr3t-body, SCENARIO_FIELD: s3cr3t-field}
 config: weir.yaml
 steps:
-- {request: {url: "http://a/"}, expect: {body: "other", headers: {x-a: "${HOME}"}}}
+- name: with ${HOME}
+  request: {url: "http://a${HOME}?key=1"}
+  expect: {body: "other", headers: {x-a: "${HOME}"}}
 )");
   CHECK_THAT(report,
              Catch::Contains("header x-a: expected \"${HOME}\", found \"${SCENARIO_FIELD}\""));
   CHECK_THAT(report, Catch::Contains("body: expected \"other\", found \"${SCENARIO_BODY}\""));
+  CHECK_THAT(report, Catch::Contains(R"(step 1 "with ${HOME}", at 0s: GET http://a${HOME})"));
   CHECK_THAT(report, !Catch::Contains("s3cr3t"));
 }
 
