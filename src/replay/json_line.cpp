@@ -82,7 +82,7 @@ std::optional<Instant> instant_of_number(std::string_view text) {
   } else if (number >= 1e17) {
     us = number / 1e3;
   }
-  if (us > 1e17) return std::nullopt;
+  if (!(us <= 1e17)) return std::nullopt;  // nor if it is no number
   return instant_from_us(std::llround(us));
 }
 

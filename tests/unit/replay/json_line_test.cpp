@@ -87,6 +87,8 @@ TEST_CASE("a line that is no object, is cut off, or lacks a time has its fault")
   CHECK(json_fault("{}") == LineFault::time);
   CHECK(json_fault(R"({"time":"today"})") == LineFault::time);
   CHECK(json_fault(R"({"time":-1})") == LineFault::time);
+  for (const char* not_a_number : {"nan", "-nan", "inf", "1e999"})
+    CHECK(json_fault(std::string(R"({"time":")") + not_a_number + "\"}") == LineFault::time);
   CHECK(json_fault(R"({"time":1e300})") == LineFault::time);
   for (const char* const status : {"99", "600", "\"ok\"", "true"})
     CHECK(json_fault(R"({"time":0,"status":)" + std::string(status) + "}") == LineFault::status);
