@@ -254,7 +254,7 @@ void Leases::answer(LeaseQuestion& question, const Result& result, Instant now) 
     // More requests have come than the question was for: one further question is for all of them.
     if (question.waiting.is_linked())
       renew(*key, question.claim, question.waiting.next()->acquisition->arrived_at, now);
-  } else if (result.error == Error::none && question.decision.held > 0) {
+  } else if (result.error == Error::none && result.decided != 0 && question.decision.held > 0) {
     // The key was reset. The question may have been decided after that, by another node.
     const Settlement unused{.policy = question.policy.get(),
                             .key = {question.claim.identity, question.claim.policy_id},
