@@ -30,9 +30,18 @@ std::string key_of(const Message& request) {
 }
 
 bool is_of_this_hop(std::string_view name) {
-  constexpr std::array<std::string_view, 11> names{
-      "host",       "via",     "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "te",
-      "connection", "upgrade", "trailer",         "transfer-encoding", "max-forwards"};
+  constexpr std::array<std::string_view, 12> names{"host",
+                                                   "via",
+                                                   "x-forwarded-for",
+                                                   "x-forwarded-proto",
+                                                   "x-forwarded-host",
+                                                   "x-request-id",
+                                                   "te",
+                                                   "connection",
+                                                   "upgrade",
+                                                   "trailer",
+                                                   "transfer-encoding",
+                                                   "max-forwards"};
   return std::any_of(names.begin(), names.end(),
                      [name](std::string_view one) { return equals(one, name); });
 }
@@ -180,6 +189,7 @@ void Judge::judge_request(const Message& request) {
   require(request.third == "HTTP/1.1", "another version goes up");
   require(request.count("host") == 1, "not exactly one Host goes up");
   require(request.count("via") > 0, "no Via goes up");
+  require(request.count("x-request-id") == 1, "not exactly one X-Request-Id goes up");
   const std::string key = key_of(request);
   const auto is_source = [&](const Carried& one) {
     const Message& message = one.message;
