@@ -70,16 +70,22 @@ void StatusFeed::answer_page(const AdminCall& call, const Reply& reply) {
 
 /// Takes a second if there is no earlier status, so that there are rates.
 boost::asio::awaitable<void> StatusFeed::answer_status(Reply reply) {
-  if (latest_ && latest_->report.over) {
-    reply({.content_type = "application/json", .body = status::to_json(*latest_) + '\n'});
+  try {
+    if (latest_ && latest_->report.over) {
+      reply({.content_type = "application/json", .body = status::to_json(*latest_) + '\n'});
+      co_return;
+    }
+    if (!window_.is_measured_at(clock_.now())) {
+      read();
+      steady_timer second(io_, times_.event_interval);
+      co_await second.async_wait(use_awaitable);
+    }
+    reply({.content_type = "application/json", .body = status::to_json(read()) + '\n'});
     co_return;
+  } catch (const std::bad_alloc&) {
+    // Answered below: the caller waits for a reply.
   }
-  if (!window_.is_measured_at(clock_.now())) {
-    read();
-    steady_timer second(io_, times_.event_interval);
-    co_await second.async_wait(use_awaitable);
-  }
-  reply({.content_type = "application/json", .body = status::to_json(read()) + '\n'});
+  reply(problem_answer(503, "out of memory; repeat the request"));
 }
 
 /// Makes events until no page is open.

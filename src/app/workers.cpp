@@ -1,5 +1,6 @@
 #include "app/workers.hpp"
 
+#include <new>
 #include <utility>
 
 #include "base/random.hpp"
@@ -72,15 +73,21 @@ void Workers::join() {
 
 void Workers::read_top_keys(std::function<void(std::vector<limiter::TopCounts>)> done) {
   const auto all = std::make_shared<std::vector<limiter::TopCounts>>();
-  const auto note = [this, all, done = std::move(done)](limiter::TopCounts&& counts) {
+  auto note = [this, all, done = std::move(done)](limiter::TopCounts&& counts) {
     all->push_back(std::move(counts));
     if (all->size() == workers_.size()) done(std::move(*all));
   };
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->post([this, i, note] {
-      loop::post(io_, [note, counts = shared_.top_keys[i].read(shared_.clock.now())]() mutable {
-        note(std::move(counts));
-      });
+    // Moved, so that `done` is destroyed on the loop of the caller.
+    workers_[i]->post([this, i, note]() mutable {
+      try {
+        auto counts = shared_.top_keys[i].read(shared_.clock.now());
+        loop::post(io_, [note = std::move(note), counts = std::move(counts)]() mutable {
+          note(std::move(counts));
+        });
+      } catch (const std::bad_alloc&) {
+        // The caller does not wait forever.
+      }
     });
   }
 }
