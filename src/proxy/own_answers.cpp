@@ -167,7 +167,9 @@ void append_own_answer(std::string& text, const OwnAnswer& answer, const http::C
     out.add("Content-Type: ").add(answer.content_type);
     out.add("\r\nContent-Length: ").number(answer.body.size()).add("\r\n");
   }
-  http::append_added_fields(out, client, answer.edits);
+  http::ClientHop added = client;
+  if (http::has_field_line(answer.fields, "x-request-id")) added.request_id = {};  // its own value
+  http::append_added_fields(out, added, answer.edits);
   out.add(answer.fields);
   if (answer.edits != nullptr)
     answer.edits->append_to_answer(out, answer.fields, answer.status >= 400);

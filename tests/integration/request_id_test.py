@@ -45,6 +45,12 @@ class RequestIds(Case):
         self.assertEqual([request.fields.all("x-request-id") for request in self.up.requests],
                          [[own] for own in ids[:2]])
 
+    def test_a_fixed_response_may_have_its_own(self):
+        weir = self.start(limited({}, [], routes=[
+            {"match": {"path": "/**"}, "respond": {"headers": {"X-Request-ID": "fixed"}}}]))
+        response = self.connect(weir).get("/")
+        self.assertEqual(response.fields.all("x-request-id"), ["fixed"])
+
     def test_a_malformed_request_has_an_id_too(self):
         self.begin()
         self.client.send(b"GET /fixed HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
