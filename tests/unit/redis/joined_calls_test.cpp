@@ -45,6 +45,15 @@ class JoiningStore : public StoreFixture {
     for (std::size_t i = 0; i < count; ++i)
       ask(i + 1);
   }
+  /// Asks in a pass of the loop of its own.
+  void ask_in_a_pass(std::size_t who, bool may_gather) {
+    Asked& asked = requests.emplace_back(gcra, who, 1);
+    asked.answers = &answers;
+    ++asks;
+    asked.acquisition.may_gather = may_gather;
+    send(asked);
+    run_ready();
+  }
   void every_answer_is(store::Error error) {
     for (const Asked& asked : requests) {
       CHECK(asked.times == 1);
@@ -96,18 +105,10 @@ TEST_CASE("questions that may gather wait for the next replies, until they fill 
     CAPTURE(row.in_flight, row.questions, row.may_gather);
     redis.pause();
     const auto before = store.counters.calls.value();
-    const auto ask_one = [&](std::size_t who, bool may_gather) {
-      Asked& asked = store.requests.emplace_back(store.gcra, who, 1);
-      asked.answers = &store.answers;
-      ++store.asks;
-      asked.acquisition.may_gather = may_gather;
-      store.send(asked);
-      store.run_ready();
-    };
     for (std::size_t i = 0; i < row.in_flight; ++i)
-      ask_one(100 + i, false);
+      store.ask_in_a_pass(100 + i, false);
     for (std::size_t i = 0; i < row.questions; ++i)
-      ask_one(1 + i, row.may_gather);
+      store.ask_in_a_pass(1 + i, row.may_gather);
     CHECK(store.counters.calls.value() - before == row.sent);
     CHECK(store.store->unanswered() == row.in_flight + row.questions);
     redis.resume();
@@ -127,13 +128,8 @@ TEST_CASE("questions that gather are lost with their connection, and end in time
   store.requests.clear();
   redis.pause();
   const bool is_killed = GENERATE(false, true);
-  store.ask(1);
-  store.run_ready();
-  Asked& asked = store.requests.emplace_back(store.gcra, 2, 1);
-  asked.answers = &store.answers;
-  ++store.asks;
-  asked.acquisition.may_gather = true;
-  store.send(asked);
+  store.ask_in_a_pass(1, false);
+  store.ask_in_a_pass(2, true);
   if (is_killed) redis.stop();
   REQUIRE(store.run_until_completed());
   store.every_answer_is(is_killed ? store::Error::connection_lost : store::Error::timeout);
