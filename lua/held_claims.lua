@@ -1,12 +1,14 @@
 -- All claims of one request, as claims.lua, beside the holds of their keys; or settlements.
 --
--- KEYS: for each claim its key, that of its identity's overrides, and that of its holds. ARGV, for
--- each claim: 0 if it holds nothing, 1 if its units are held, or 2 for a settlement; 3 and 4 are 1 and
--- 2 of a field whose lease cannot have ended; after 1 to 4
--- seven arguments of the caller's field (own_from() in holds.lua); then as in arguments.lua. All
--- entries are settlements, or none.
+-- KEYS: for each claim its key, that of its identity's overrides, and that of its holds.
+-- ARGV, for each claim:
+--   0 if it holds nothing, 1 if its units are held, 2 for a settlement; 3 and 4: the same as 1 and 2,
+--     for a field whose lease cannot have ended
+--   after 1 to 4, seven arguments of the caller's field (own_from() in holds.lua)
+--   the arguments of arguments.lua
+-- All entries are settlements, or none.
 --
--- Returns doubles in one string, as arguments.lua, with five more for each claim:
+-- Returns doubles in one string, in the form of arguments.lua, with five more for each claim:
 --   the units that it holds from now on
 --   1 if holds or a debt affect its decision
 --   units that others than the caller's field hold; 0 while there is a debt

@@ -53,7 +53,7 @@ struct AdminAnswer {
   std::string_view content_type = "text/plain; charset=utf-8";
   std::string body{};
   std::string_view allow{};  ///< 405: the methods that are allowed
-  /// Of a page: its Content-Security-Policy. Lives as long as the process.
+  /// The Content-Security-Policy of a page. Lives as long as the process.
   std::string_view security_policy{};
 };
 
@@ -73,7 +73,7 @@ using Reply = std::function<void(AdminAnswer)>;
 /// Called on the admin server's thread; does not block it.
 using Handler = std::function<void(AdminCall, const Instruments&, Reply)>;
 
-/// What a request needs to be answered.
+/// The right that a request needs.
 enum class Access : std::uint8_t {
   token,   ///< the token or, if none is set, a Host of this server
   page,    ///< the same, but without a token it is answered too: AdminCall::is_authorized

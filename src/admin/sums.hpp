@@ -37,7 +37,7 @@ std::string_view route_name(const Instruments& in, std::size_t index);
 /// One for each of them. Prometheus refuses a scrape that has two samples of one series.
 std::vector<RouteSum> sum_routes(const Instruments& in);
 
-/// What all workers count about a node of Redis.
+/// The counts of all workers about a node of Redis.
 struct NodeSum {
   bool is_up = true;                  ///< for every worker
   store::NodeControl::State state{};  ///< the worst of the workers
