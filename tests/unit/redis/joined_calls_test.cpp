@@ -255,7 +255,8 @@ TEST_CASE("a key is forgotten after the questions that were asked before") {
 }
 
 TEST_CASE("before a cluster the questions of several slots are decided one by one") {
-  RedisProcess redis({"--cluster-enabled", "yes"});
+  RedisProcess redis(
+      {"--cluster-enabled", "yes", "--cluster-port", std::to_string(RedisProcess::free_port())});
   RedisCli cli(redis);
   cli({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
   auto options = StoreFixture::options_for(redis);

@@ -45,17 +45,34 @@ class RedisProcess {
   std::uint16_t port() const { return port_; }
   pid_t pid() const { return pid_; }
 
+  /// A free port of the loopback below the usual range of the ports of outgoing connections, so
+  /// none of them occupies it before the server listens.
+  static std::uint16_t free_port() {
+    Random random(random_seed());
+    for (;;) {
+      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      address.sin_port = htons(static_cast<std::uint16_t>(10'000 + random.next() % 20'000));
+      const bool is_free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+      close(fd);
+      if (is_free) return ntohs(address.sin_port);
+    }
+  }
+
   void start() {
     if (pid_ > 0) return;
     int log[2];
     if (pipe2(log, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
     pid_ = spawn(log[1]);
     close(log[1]);
-    const bool listens = logs(log[0], "eady to accept connections");
+    std::string written;
+    const bool listens = read_until(log[0], "eady to accept connections", written);
     close(log[0]);  // redis-server ignores SIGPIPE
     if (listens) return;
     stop();
-    throw std::runtime_error("redis-server did not start; is it installed?");
+    throw std::runtime_error("redis-server did not start; is it installed? It logged:\n" + written);
   }
   void stop() {
     if (pid_ <= 0) return;
@@ -71,21 +88,6 @@ class RedisProcess {
     std::string path = "/tmp/weir-redis-XXXXXX";
     if (!mkdtemp(path.data())) throw std::runtime_error("mkdtemp failed");
     return path;
-  }
-  /// Below the usual range of the ports of outgoing connections, so none of them occupies it before
-  /// the server listens.
-  static std::uint16_t free_port() {
-    Random random(random_seed());
-    for (;;) {
-      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      sockaddr_in address{};
-      address.sin_family = AF_INET;
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      address.sin_port = htons(static_cast<std::uint16_t>(10'000 + random.next() % 20'000));
-      const bool is_free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-      close(fd);
-      if (is_free) return ntohs(address.sin_port);
-    }
   }
   std::vector<std::string> command_line() const {
     std::vector<std::string> words{"redis-server",
@@ -122,9 +124,8 @@ class RedisProcess {
     execvp(argv[0], argv.data());
     _exit(127);
   }
-  /// Reads until this was written; false if the writer ends first.
-  static bool logs(int log, const std::string& text) {
-    std::string written;
+  /// Appends to `written` until it contains `text`; false if the writer ends first.
+  static bool read_until(int log, const std::string& text, std::string& written) {
     char piece[512];
     while (written.find(text) == written.npos) {
       const ssize_t size = read(log, piece, sizeof piece);
