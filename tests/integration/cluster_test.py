@@ -1,8 +1,10 @@
 """A Redis Cluster: keys in their slots, redirections, resharding, masters that are lost, and exact counts in all of it."""
 
 import json
+import signal
 import threading
 
+from harness.client import request_bytes
 from harness.clusters import Cluster, slot_of
 from harness.override_case import in_an_hour
 from harness.redis_case import RedisCase, answering, sharing
@@ -194,6 +196,81 @@ class Moves(ClusterCase):
         request.join()
         self.assertEqual(results, [200])
         self.assertEqual(self.statuses("/each", 35, user="m").count(200), 29)
+        self.assertEqual(set(self.stores()), {"redis"})
+
+    def joined(self):
+        return self.gauge(self.weir, "weir_joined_calls_total")
+
+    def load_joined_scripts(self):
+        """The first questions that could share a call are sent one by one, and the node loads the script."""
+        for i in range(10):  # keys of both masters
+            self.burst(f"first-{i}")
+            self.burst(f"first-{i}")
+        self.assertGreater(self.joined(), 0)
+
+    def joined_burst(self, user, **options):
+        before = self.joined()
+        statuses = self.burst(user, **options)
+        self.assertGreater(self.joined(), before)
+        return statuses
+
+    def burst(self, user, count=20, between=lambda: None):
+        """The statuses of requests that Weir reads in one pass of its loops."""
+        clients = [self.connect(self.weir) for _ in range(count)]
+        self.weir.signal(signal.SIGSTOP)
+        for client in clients:
+            client.send(request_bytes("GET", "/many", [("x-user", user)]))
+        self.weir.signal(signal.SIGCONT)
+        between()
+        statuses = [client.read().status for client in clients]
+        for client in clients:
+            client.close()
+        self.sent += count
+        return statuses
+
+    def test_joined_calls_follow_a_slot_that_moves(self):
+        cluster = Cluster(self, masters=2)
+        self.begin(cluster, timeout="30s", routes=ROUTES[2:3])
+        self.load_joined_scripts()
+        before = set(cluster.keys())
+        # With an override both keys of a request exist, so they can be asked for while the slot moves.
+        with self.connect_admin(self.weir) as admin:
+            body = json.dumps({"identity": "user", "key": "j", "policy": "many", "rate": "110/26d",
+                               "until": in_an_hour()}).encode()
+            self.assertEqual(admin.request("PUT", "/v1/overrides", [("content-type", "application/json")], body).status,
+                             200)
+        self.assertEqual(self.joined_burst("j"), [200] * 20)
+        slot = slot_of(next(key for key in cluster.keys() if b":many:" in key and key not in before))
+        target = next(node for node in cluster.nodes if node is not cluster.master_of(slot))
+        source = cluster.begin_move(slot, target)
+        self.assertEqual(self.joined_burst("j"), [200] * 20)  # the keys are still at the source
+        cluster.move_keys(slot, source, target)
+        self.assertEqual(self.joined_burst("j"), [200] * 20)
+        self.assertGreater(target.calls("asking"), 0)
+        cluster.end_move(slot, source, target)
+        self.assertEqual(self.joined_burst("j"), [200] * 20)
+        cluster.move(slot, source)
+        self.assertEqual(self.joined_burst("j"), [200] * 20)  # moved without a redirection before
+        self.assertEqual(sorted(self.joined_burst("j")), [200] * 10 + [429] * 10)
+        self.assertEqual(set(self.stores()), {"redis"})
+
+    def test_joined_calls_wait_for_the_move_of_their_keys(self):
+        cluster = Cluster(self, masters=2)
+        self.begin(cluster, timeout="30s", routes=ROUTES[2:3])
+        self.load_joined_scripts()
+        before = set(cluster.keys())
+        self.assertEqual(self.joined_burst("m"), [200] * 20)
+        slot = slot_of(next(key for key in cluster.keys() if b":many:" in key and key not in before))
+        target = next(node for node in cluster.nodes if node is not cluster.master_of(slot))
+        source = cluster.begin_move(slot, target)
+
+        def finish():
+            for node, why in (source, "the source refuses the requests"), (target, "the target refuses the requests"):
+                eventually(lambda: b"errorstat_TRYAGAIN" in node("INFO", "errorstats"), why)
+                cluster.move_keys(slot, source, target)
+            cluster.end_move(slot, source, target)
+        self.assertEqual(self.joined_burst("m", between=finish), [200] * 20)
+        self.assertEqual(self.statuses("/many", 265, user="m").count(200), 260)
         self.assertEqual(set(self.stores()), {"redis"})
 
     def test_holds_are_settled_at_the_node_that_has_the_key_now(self):
