@@ -15,7 +15,7 @@ from harness.waiting import eventually
 from history import ADMITTED, DENIED, UNDECIDED, Allowance, judge
 from load import Load
 from report import table
-from worlds import INSTANCES, POLICIES, QUOTA, WORLDS
+from worlds import HELD, INSTANCES, QUOTAS, WORLDS
 
 MINUTES = float(os.environ.get("WEIR_CHAOS_MINUTES", "0"))
 SEED = os.environ.get("WEIR_CHAOS_SEED", "1")
@@ -35,7 +35,7 @@ class Chaos(RedisCase):
     @classmethod
     def tearDownClass(cls):
         if REPORT and cls.rounds:
-            Path(REPORT).write_text(table(cls.rounds, QUOTA))
+            Path(REPORT).write_text(table(cls.rounds, QUOTAS))
 
     def run_world(self, topology):
         self.assertLessEqual(set(TOPOLOGIES), set(WORLDS), "WEIR_CHAOS_TOPOLOGIES")
@@ -54,6 +54,8 @@ class Chaos(RedisCase):
                 print(json.dumps(found), flush=True)
             violations += [f"{fault.name}, round {number} of seed {SEED}: {text}" for text in found["violations"]]
         self.assertEqual(violations, [])
+        leased = sum(self.gauge(weir, "weir_leased_decisions_total") for weir in world.weirs)
+        self.assertGreater(leased, 0, "no request was decided from a lease")
 
     @staticmethod
     def schedule(topology, faults, chosen):
@@ -83,12 +85,22 @@ class Chaos(RedisCase):
             back_s = self.await_decisions(world, name)
         world.await_whole()
         self.await_decisions(world, name + "-whole")
-        for policy in POLICIES:
+        for policy in "strict", "shared":
             load.use_up(policy)
         more = max(0, len(before - world.ports()) - fault.replaced)
+        held = self.held(fault, more)
+        load.use_up("leased", 0 if fault.is_damaged else QUOTAS["leased"] - fault.slack - held)
         # An instance that was killed has lost its number.
         is_local = fault.kills_instance or self.decided_locally(world) != local
-        return self.judged(load, fault, more, is_local, ended_at, back_s)
+        return self.judged(load, fault, more, is_local, ended_at, back_s, held)
+
+    @staticmethod
+    def held(fault, failovers):
+        """What is charged of leases that were not given back. An instance cannot give units back to a master that is
+        gone: the next one may have the lease and not its end."""
+        if failovers or fault.replaced:
+            return INSTANCES * HELD
+        return HELD if fault.kills_instance else 0
 
     def decided_locally(self, world):
         return sum(self.gauge(weir, "weir_decision_duration_seconds_count", store="local") for weir in world.weirs)
@@ -111,22 +123,29 @@ class Chaos(RedisCase):
         eventually(all_decided, "Redis decides again", BACK_S)
         return time.monotonic() - began_at
 
-    def judged(self, load, fault, failovers, is_local, ended_at, back_s):
+    def judged(self, load, fault, failovers, is_local, ended_at, back_s, held):
         """`failovers`: those that the fault did not cause."""
         killed = 1 / INSTANCES if fault.kills_instance else 0
         quotas = fault.quotas + failovers
         strict = Allowance(quotas, None if failovers else ended_at, fault.slack, fault.is_damaged)
         # Local decisions add the shares of the instances; one that is killed forgets what it has admitted alone.
         shared = Allowance(quotas + is_local + killed, None, fault.slack, fault.is_damaged)
-        judgements = {"strict": judge(load.events["strict"], QUOTA, strict, {ADMITTED, DENIED, UNDECIDED}, True),
-                      "shared": judge(load.events["shared"], QUOTA, shared, {ADMITTED, DENIED}, False)}
+        # A lease from before a loss is spent for up to its duration, and nothing is charged for it.
+        leased = Allowance(quotas, None if failovers else ended_at + 0.25, fault.slack, fault.is_damaged, is_leased=True, held=held)
+        judgements = {"strict": self.judge(load, "strict", strict, {ADMITTED, DENIED, UNDECIDED}, True),
+                      "shared": self.judge(load, "shared", shared, {ADMITTED, DENIED}, False),
+                      "leased": self.judge(load, "leased", leased, {ADMITTED, DENIED, UNDECIDED}, True)}
         return {"requests": sum(one.requests for one in judgements.values()),
                 "strict_requests": judgements["strict"].requests,
                 "undecided": judgements["strict"].undecided + judgements["strict"].lost,
                 "excess": {policy: one.excess for policy, one in judgements.items()},
-                "allowed": {"strict": strict.quotas, "shared": shared.quotas},
+                "allowed": {"strict": strict.quotas, "shared": shared.quotas, "leased": leased.quotas},
                 "back_s": back_s,
                 "violations": [text for one in judgements.values() for text in one.violations]}
+
+    @staticmethod
+    def judge(load, policy, allowance, statuses, is_exact):
+        return judge(load.events[policy], QUOTAS[policy], allowance, statuses, is_exact)
 
     def test_standalone(self):
         self.run_world("standalone")

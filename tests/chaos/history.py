@@ -35,6 +35,10 @@ class Allowance:
     slack: int = 0
     # Numbers may be wrong, so denials may be.
     is_damaged: bool = False
+    # A request may be denied while another instance holds what is left.
+    is_leased: bool = False
+    # Units that an instance held when it was killed: they are charged although no request had them.
+    held: int = 0
 
     def units(self, events, quota):
         """The most that may be admitted beyond the quota, to the client of these events."""
@@ -86,7 +90,7 @@ def early_denials(events, quota):
 
 
 def unused(events, quota):
-    """Quota that is gone although no request can have used it. For a client that was asked until it was denied."""
+    """Quota that is gone although no request can have used it. For a client whose quota was used up."""
     used = sum(event.status != DENIED for event in events)
     return [] if used >= quota else [f"{events[0].client}: {used} of {quota} can have been used, and it is denied"]
 
@@ -96,7 +100,7 @@ def excess(events, quota):
 
 
 def judge(events, quota, allowance, statuses, is_exact):
-    """`is_exact`: denials come from the shared counts only, and every client was asked until it was denied."""
+    """`is_exact`: denials come from the shared counts only, and the quota of every client was used up."""
     summary = Summary(requests=len(events), undecided=sum(event.status == UNDECIDED for event in events),
                       lost=sum(event.status == LOST for event in events))
     summary.violations = unanswered(events) + foreign(events, {*statuses, LOST})
@@ -107,6 +111,6 @@ def judge(events, quota, allowance, statuses, is_exact):
             summary.violations.append(f"{client}: {beyond} more than the quota of {quota}, "
                                       f"allowed are {allowance.units(own, quota):g}")
         if is_exact and not allowance.is_damaged:
-            least = quota - allowance.slack
-            summary.violations += early_denials(own, least) + unused(own, least)
+            least = quota - allowance.slack - allowance.held
+            summary.violations += ([] if allowance.is_leased else early_denials(own, least)) + unused(own, least)
     return summary

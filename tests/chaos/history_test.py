@@ -68,6 +68,14 @@ class Judge(unittest.TestCase):
     def test_damaged_numbers_may_deny(self):
         self.assertEqual(self.violations(history(200, 429), Allowance(quotas=1, is_damaged=True)), [])
 
+    def test_a_denial_while_another_instance_holds_units(self):
+        self.assertEqual(self.violations(history(200, 200, 429, 200), Allowance(is_leased=True)), [])
+
+    def test_units_that_a_killed_instance_held(self):
+        self.assertEqual(self.violations(history(200, 200, 429), Allowance(is_leased=True, held=1)), [])
+        self.assertEqual(self.violations(history(200, 429), Allowance(is_leased=True, held=1)),
+                         ["a: 1 of 2 can have been used, and it is denied"])
+
     def test_counts(self):
         events = history(200, 503, LOST, 200, 200, 200, 429, is_killed=True)
         summary = judge(events, QUOTA, Allowance(1), STATUSES, is_exact=True)

@@ -7,9 +7,11 @@ import time
 from harness.message import Truncated
 from harness.waiting import eventually
 from history import ADMITTED, DENIED, LOST, Event
-from worlds import POLICIES, QUOTA
+from worlds import POLICIES, QUOTAS
 
-CLIENTS, USERS = 9, 24
+CLIENTS = 9
+# A key is leased only when it has many requests.
+USERS = {"strict": 24, "shared": 24, "leased": 6}
 PAUSE_S = 0.01
 
 
@@ -18,7 +20,7 @@ class Load:
 
     def __init__(self, world, name, seed):
         self.world, self.seed = world, seed
-        self.users = [f"{name}-{i}" for i in range(USERS)]
+        self.users = {policy: [f"{name}-{i}" for i in range(count)] for policy, count in USERS.items()}
         self.events = {policy: [] for policy in POLICIES}
         self._is_over = threading.Event()
         self._threads = [threading.Thread(target=self._send, args=(i,)) for i in range(CLIENTS)]
@@ -41,7 +43,8 @@ class Load:
         client = Client(self.world)
         try:
             while not self._is_over.is_set():
-                policy, user = chosen.choice(list(POLICIES)), self._user(chosen)
+                policy = chosen.choice(list(POLICIES))
+                user = self._user(policy, chosen)
                 event = client.ask(chosen.randrange(len(self.world.weirs)), policy, user)
                 if event:
                     self.events[policy].append(event)
@@ -51,22 +54,27 @@ class Load:
         finally:
             client.close()
 
-    def _user(self, chosen):
+    def _user(self, policy, chosen):
         """A few users use up their quotas at once, most do not."""
-        return self.users[int(USERS * chosen.random() ** 3)]
+        users = self.users[policy]
+        return users[int(len(users) * chosen.random() ** 3)]
 
-    def use_up(self, policy):
-        """Sends requests of each user until one is denied."""
+    def use_up(self, policy, least=0):
+        """Sends requests of each user until one is denied and at least so many of its requests can have been charged."""
         client = Client(self.world)
         try:
-            for user in self.users:
-                eventually(lambda: self._is_denied(client, policy, user), f"{user} is denied under {policy}")
+            for user in self.users[policy]:
+                eventually(lambda: self._is_denied(client, policy, user) and self._charges(policy, user) >= least,
+                           f"{user} is denied under {policy} after {least} requests")
         finally:
             client.close()
 
+    def _charges(self, policy, user):
+        return sum(event.client == user and event.status != DENIED for event in self.events[policy])
+
     def _is_denied(self, client, policy, user):
         """False after the first request that is not decided: later ones may be."""
-        for attempt in range(2 * QUOTA):
+        for attempt in range(2 * QUOTAS[policy]):
             event = client.ask(attempt % len(self.world.weirs), policy, user)
             if event is None:
                 return False

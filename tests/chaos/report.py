@@ -11,7 +11,7 @@ def quotas(units, quota):
     return f"{units / quota:.2f}".rstrip("0").rstrip(".")
 
 
-def table(rounds, quota):
+def table(rounds, quota_of):
     """Rounds are dicts; one row for each topology and fault. Numbers beyond the quota are in quotas of one client."""
     groups = collections.defaultdict(list)
     for one in rounds:
@@ -21,8 +21,8 @@ def table(rounds, quota):
         requests = sum(one["requests"] for one in group)
         undecided = sum(one["undecided"] for one in group) / sum(one["strict_requests"] for one in group)
         back = [one["back_s"] for one in group]
-        beyond, allowed = ([f"{policy} {quotas(max(one[what][policy] for one in group), unit)}"
-                            for policy in group[0][what]] for what, unit in (("excess", quota), ("allowed", 1)))
+        beyond, allowed = ([f"{policy} {quotas(max(one[what][policy] for one in group), unit.get(policy, 1))}"
+                            for policy in group[0][what]] for what, unit in (("excess", quota_of), ("allowed", {})))
         rows.append([topology, fault, str(len(group)), str(requests),
                      f"{100 * undecided:.1f} %", ", ".join(beyond),
                      ", ".join(allowed), f"{statistics.median(back):.1f} s, {max(back):.1f} s",

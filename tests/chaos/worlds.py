@@ -16,11 +16,14 @@ from harness.sentinels import MASTER, Watched
 from harness.waiting import eventually
 
 INSTANCES = 3
-QUOTA = 90
-# Quotas that recover by one unit in seven hours, or not at all while a round lasts.
-RATE = f"{QUOTA}/26d"
-POLICIES = {"strict": {"rate": RATE, "on_failure": "deny"},
-            "shared": {"algorithm": "sliding_log", "rate": RATE, "on_failure": "local"}}
+# A quota of each policy recovers by one unit in two hours or later, or not at all, while a round lasts.
+QUOTAS = {"strict": 90, "shared": 90, "leased": 300}
+POLICIES = {"strict": {"on_failure": "deny", "lease": False},
+            "shared": {"algorithm": "sliding_log", "on_failure": "local", "lease": False},
+            "leased": {"algorithm": "gcra", "on_failure": "deny", "lease": True}}
+LEASES = {"share": 20, "duration": "200ms"}
+# What one instance may hold of a quota of `leased`.
+HELD = QUOTAS["leased"] * LEASES["share"] // 100
 # The clocks of the instances are an hour apart, and the clock of Redis is stepped, where this library is built.
 HAS_SKEW = bool(os.environ.get("WEIR_SKEWED_CLOCK"))
 
@@ -54,11 +57,12 @@ class World:
         self.weirs = [self.start_instance(i) for i in range(INSTANCES)]
 
     def start_instance(self, index):
-        policies = {**POLICIES, "strict": {"algorithm": self.algorithm, **POLICIES["strict"]}}
+        policies = {name: {"algorithm": self.algorithm, "rate": f"{QUOTAS[name]}/26d", **policy}
+                    for name, policy in POLICIES.items()}
         config = sharing("redis://unused", policies, identities={"user": {"header": "x-user"}},
                          routes=[answering(f"/{policy}", policy, "user") for policy in POLICIES],
                          admin={"address": "127.0.0.1:0"}, access_log="off", workers=1 + index % 2,
-                         redis={"timeout": "100ms", "replicas": INSTANCES, **self.store})
+                         redis={"timeout": "100ms", "replicas": INSTANCES, "leases": LEASES, **self.store})
         skew_s = 3600 * (index - 1)
         weir = self.case.start(config, environment=skewed(skew_s) if HAS_SKEW else None)
         self.case.await_redis(weir)
