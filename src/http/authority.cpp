@@ -53,17 +53,14 @@ std::optional<Authority> parse_authority(std::string_view text) {
   return Authority{.host = host, .port = port};
 }
 
-Result<Authority, Refusal> host_field(const RequestView& request) {
+Result<Authority, Refusal> host_field(std::span<const FieldView> fields) {
   const FieldView* host = nullptr;
-  for (const FieldView& field : request.fields) {
+  for (const FieldView& field : fields) {
     if (field.id != FieldId::host) continue;
     if (host != nullptr) return Refusal{400, "more than one Host field"};
     host = &field;
   }
-  if (host == nullptr) {
-    if (request.version_minor == 0) return Authority{};
-    return Refusal{400, "no Host field"};
-  }
+  if (host == nullptr) return Authority{};
   if (host->value.empty()) return Refusal{400, "the Host field is empty"};
   if (const auto authority = parse_authority(host->value)) return *authority;
   return Refusal{400, "the Host field is not a host with an optional port"};

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,10 +27,10 @@ struct Authority {
 /// allows. It may end in one dot; other empty labels (".", "a..b", ".a") are refused.
 std::optional<Authority> parse_authority(std::string_view text);
 
-/// Parses the Host field. HTTP/1.0 may omit it (then the host is empty). Refuses with 400: none in
-/// HTTP/1.1, more than one line (even the same twice), an empty one (allowed by the grammar, but no
-/// route can match it), and one that is not an authority.
-Result<Authority, Refusal> host_field(const RequestView& request);
+/// Parses the Host field; without one, the host is empty. Refuses with 400: more than one line
+/// (even the same twice), an empty one (allowed by the grammar, but no route can match it), and one
+/// that is not an authority.
+Result<Authority, Refusal> host_field(std::span<const FieldView> fields);
 
 /// Returns the Host of a request to `host` (a name or an address, without brackets): brackets
 /// around IPv6, no port if it is that of the scheme.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 
-#include "http/authority.hpp"
 #include "http/characters.hpp"
 
 namespace weir::http {
@@ -41,23 +40,25 @@ void split(RequestView& request, std::string_view target) {
       question == std::string_view::npos ? std::string_view{} : target.substr(question + 1);
 }
 
-/// The parts of "http://authority/path?query"; `after` is the text after the authority.
-struct AbsoluteForm {
-  std::string_view default_port;
-  std::string_view authority;
-  std::string_view after;
-};
+constexpr Refusal no_form{400, "the target is neither a path nor an http or https URI"};
+constexpr Refusal only_for_options{400, "the target \"*\" is for OPTIONS only"};
 
-std::optional<AbsoluteForm> absolute_form(std::string_view target) {
-  constexpr std::string_view http = "http://";
-  constexpr std::string_view https = "https://";
-  const bool secure = iequals(target.substr(0, https.size()), https);
-  if (!secure && !iequals(target.substr(0, http.size()), http)) return std::nullopt;
-  target.remove_prefix(secure ? https.size() : http.size());
-  const auto end = std::min(target.find_first_of("/?"), target.size());
-  return AbsoluteForm{.default_port = secure ? "443" : "80",
-                      .authority = target.substr(0, end),
-                      .after = target.substr(end)};
+/// Returns the parts of "scheme://authority/path?query".
+std::optional<TargetUri> absolute_form(std::string_view target) {
+  constexpr std::string_view mark = "://";
+  const auto scheme_end = target.find(mark);
+  if (scheme_end == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = target.substr(scheme_end + mark.size());
+  const auto end = std::min(rest.find_first_of("/?"), rest.size());
+  return TargetUri{.scheme = target.substr(0, scheme_end),
+                   .authority = rest.substr(0, end),
+                   .path = rest.substr(end)};
+}
+
+/// Empty for a scheme that is not served.
+std::string_view default_port_of(std::string_view scheme) {
+  if (iequals(scheme, "https")) return "443";
+  return iequals(scheme, "http") ? "80" : "";
 }
 
 bool are_same(const Authority& a, const Authority& b, std::string_view default_port) {
@@ -67,51 +68,64 @@ bool are_same(const Authority& a, const Authority& b, std::string_view default_p
   return iequals(a.host, b.host) && port(a) == port(b);
 }
 
-/// RFC 9112 section 3.2.4: OPTIONS for a URI without path and query is about the server as a whole.
-std::string_view origin_form(std::string_view method, std::string_view after_authority,
-                             std::string& storage) {
-  if (after_authority.empty()) return method == "OPTIONS" ? "*" : "/";
-  if (after_authority.front() == '/') return after_authority;
-  storage.assign(1, '/').append(after_authority);
-  return storage;
+/// True for what may follow an authority, and for the asterisk.
+bool is_path(std::string_view text) {
+  return text.empty() || text.front() == '/' || text.front() == '?' || text == "*";
 }
 
-std::optional<Refusal> set_absolute(RequestView& request, std::string_view received,
-                                    const Authority& host, std::string& storage) {
-  const auto form = absolute_form(received);
-  if (!form) return Refusal{400, "the target is neither a path nor an http or https URI"};
-  const auto authority = parse_authority(form->authority);
-  if (!authority) return Refusal{400, "the target's authority is not a host with an optional port"};
-  if (!host.host.empty() && !are_same(*authority, host, form->default_port)) {
-    return Refusal{400, "the target's authority differs from the Host field"};
-  }
-  request.host = authority->host;
-  request.authority = form->authority;
-  split(request, origin_form(request.method, form->after, storage));
-  return std::nullopt;
+/// RFC 9112 section 3.2.4: OPTIONS for a URI without path and query is about the server as a whole.
+std::string_view origin_form(std::string_view method, std::string_view path, std::string& storage) {
+  if (path.empty()) return method == "OPTIONS" ? "*" : "/";
+  if (path.front() == '/' || path == "*") return path;
+  storage.assign(1, '/').append(path);
+  return storage;
 }
 
 }  // namespace
 
-std::optional<Refusal> set_target(RequestView& request, std::string_view received,
-                                  std::string& storage, RawBytes raw) {
-  if (request.method == "CONNECT" || request.method == "TRACE") {
+std::optional<Refusal> check_target(std::string_view method, std::string_view target,
+                                    RawBytes raw) {
+  if (method == "CONNECT" || method == "TRACE") {
     return Refusal{405, "CONNECT and TRACE are not served here"};
   }
-  const TargetByte worst = worst_byte(received);
-  if (received.empty() || worst == TargetByte::never) {
+  const TargetByte worst = worst_byte(target);
+  if (target.empty() || worst == TargetByte::never) {
     return Refusal{400, "the target is empty or has a space, a control character or a fragment"};
   }
   if (worst == TargetByte::raw && raw == RawBytes::refuse) {
     return Refusal{400,
                    "the target has a backslash or a byte that is not ASCII; percent-encode it"};
   }
-  const auto host = host_field(request);
+  return std::nullopt;
+}
+
+std::optional<Refusal> set_uri(RequestView& request, const TargetUri& uri, const Authority& host,
+                               std::string& storage) {
+  const std::string_view default_port = default_port_of(uri.scheme);
+  if (default_port.empty() || !is_path(uri.path)) return no_form;
+  const auto authority = parse_authority(uri.authority);
+  if (!authority) return Refusal{400, "the target's authority is not a host with an optional port"};
+  if (!host.host.empty() && !are_same(*authority, host, default_port)) {
+    return Refusal{400, "the target's authority differs from the Host field"};
+  }
+  if (uri.path == "*" && request.method != "OPTIONS") return only_for_options;
+  request.host = authority->host;
+  request.authority = uri.authority;
+  split(request, origin_form(request.method, uri.path, storage));
+  return std::nullopt;
+}
+
+std::optional<Refusal> set_target(RequestView& request, std::string_view received,
+                                  std::string& storage, RawBytes raw) {
+  if (const auto refusal = check_target(request.method, received, raw)) return refusal;
+  const auto host = host_field(request.fields);
   if (!host) return host.error();
-  if (received.front() != '/' && received != "*")
-    return set_absolute(request, received, *host, storage);
-  if (received == "*" && request.method != "OPTIONS")
-    return Refusal{400, "the target \"*\" is for OPTIONS only"};
+  if (host->host.empty() && request.version_minor != 0) return Refusal{400, "no Host field"};
+  if (received.front() != '/' && received != "*") {
+    const auto uri = absolute_form(received);
+    return uri ? set_uri(request, *uri, *host, storage) : no_form;
+  }
+  if (received == "*" && request.method != "OPTIONS") return only_for_options;
   request.host = host->host;
   if (const FieldView* const field = request.find(FieldId::host)) request.authority = field->value;
   split(request, received);

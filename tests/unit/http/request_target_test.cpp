@@ -142,6 +142,84 @@ TEST_CASE("R1: a bad Host is refused whatever the form of the target") {
   CHECK(outcome_of("GET", "/", {}).status == 400);
   CHECK(outcome_of("GET", "http://a/", {{"Host", "a"}, {"Host", "a"}}).status == 400);
   CHECK(outcome_of("OPTIONS", "*", {{"Host", ""}}).status == 400);
+  CHECK(outcome_of("GET", "/", {{"Host", "a"}, {"Host", "a"}}, 0).status == 400);
+}
+
+TEST_CASE("R1: HTTP/1.1 needs Host, HTTP/1.0 does not") {
+  RequestOf request{{}, "GET", 1};
+  std::string storage;
+  CHECK(set_target(request.view, "/", storage) == Refusal{400, "no Host field"});
+  CHECK(outcome_of("GET", "/", {}, 0).status == 0);
+}
+
+TEST_CASE("a target is checked apart from its form") {
+  struct Row {
+    const char* method;
+    const char* target;
+    int status;
+  };
+  for (const Row& row : {
+           Row{"GET", "/a?b", 0},
+           Row{"OPTIONS", "*", 0},
+           Row{"GET", "none of the forms", 400},
+           Row{"GET", "none-of-the-forms", 0},
+           Row{"GET", "", 400},
+           Row{"GET", "/#", 400},
+           Row{"GET", "/\xe9", 400},
+           // The method first.
+           Row{"CONNECT", "", 405},
+           Row{"TRACE", "/", 405},
+       }) {
+    CAPTURE(row.method, row.target);
+    const auto refusal = check_target(row.method, row.target, RawBytes::refuse);
+    CHECK((refusal ? refusal->status : 0) == row.status);
+  }
+  CHECK_FALSE(check_target("GET", "/\xe9", RawBytes::pass));
+}
+
+TEST_CASE("a target in parts is the same as in one text") {
+  struct Row {
+    const char* method;
+    TargetUri uri;
+    const char* host_field;  ///< empty: none
+    int status;
+    const char* target;
+    const char* host;
+    const char* authority;
+  };
+  for (const Row& row : {
+           Row{"GET", {"https", "a.example", "/b?c"}, "", 0, "/b?c", "a.example", "a.example"},
+           Row{"GET", {"http", "A:8080", "/"}, "a:8080", 0, "/", "A", "A:8080"},
+           Row{"GET", {"HTTPS", "a:443", "/"}, "a", 0, "/", "a", "a:443"},
+           Row{"GET", {"https", "[::1]:1", "//x"}, "", 0, "//x", "[::1]", "[::1]:1"},
+           Row{"OPTIONS", {"https", "a", "*"}, "a", 0, "*", "a", "a"},
+           Row{"OPTIONS", {"https", "a", ""}, "", 0, "*", "a", "a"},
+           Row{"GET", {"https", "a", ""}, "", 0, "/", "a", "a"},
+           Row{"GET", {"https", "a", "?b"}, "", 0, "/?b", "a", "a"},
+           Row{"GET", {"https", "a", "*"}, "", 400, "", "", ""},
+           Row{"GET", {"https", "a", "b"}, "", 400, "", "", ""},
+           Row{"GET", {"https", "a", "http://a/"}, "a", 400, "", "", ""},
+           Row{"OPTIONS", {"https", "a", "*/"}, "", 400, "", "", ""},
+           Row{"GET", {"ftp", "a", "/"}, "", 400, "", "", ""},
+           Row{"GET", {"", "a", "/"}, "", 400, "", "", ""},
+           Row{"GET", {"https", "", "/"}, "", 400, "", "", ""},
+           Row{"GET", {"https", "user@a", "/"}, "", 400, "", "", ""},
+           Row{"GET", {"https", "a", "/"}, "b", 400, "", "", ""},
+           Row{"GET", {"https", "a", "/"}, "a:80", 400, "", "", ""},
+           Row{"GET", {"http", "a", "/"}, "a:443", 400, "", "", ""},
+       }) {
+    CAPTURE(row.method, row.uri.scheme, row.uri.authority, row.uri.path, row.host_field);
+    RequestView request;
+    request.method = row.method;
+    const std::string_view field = row.host_field;
+    const Authority host = field.empty() ? Authority{} : parse_authority(field).value();
+    std::string storage;
+    const auto refusal = set_uri(request, row.uri, host, storage);
+    CHECK((refusal ? refusal->status : 0) == row.status);
+    CHECK(request.target == row.target);
+    CHECK(request.host == row.host);
+    CHECK(request.authority == row.authority);
+  }
 }
 
 }  // namespace
