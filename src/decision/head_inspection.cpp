@@ -1,9 +1,9 @@
 #include "decision/head_inspection.hpp"
 
-#include "decision/refusals.hpp"
 #include "http/head_parser.hpp"
+#include "http/hop_by_hop.hpp"
+#include "http/request_target.hpp"
 #include "http/upgrade.hpp"
-#include "identity/client_address.hpp"
 
 namespace weir::decision {
 namespace {
@@ -15,15 +15,30 @@ void note_upgrade(http::ReceivedRequest& request) {
   http::append_upgrade_offer(request.upgrade, request.view.fields);
 }
 
+/// Sets the target in the view, unless it is refused.
+std::optional<http::Refusal> read_target(const options::Downstream& downstream,
+                                         std::string_view target, http::ReceivedRequest& request) {
+  if (is_too_long(downstream, target)) return http::target_too_long;
+  return http::set_target(request.view, target, request.target_storage, raw_bytes(downstream));
+}
+
+/// Reads what the version of HTTP decides: the form of the target, the framing, and the Connection
+/// field.
+ParsedHead parsed_head(const RequestRules& rules, const http::RequestLine& line,
+                       http::ReceivedRequest& request) {
+  auto& view = request.view;
+  view.method = line.method;
+  view.version_minor = static_cast<std::uint8_t>(line.version % 10);
+  view.fields = request.fields;
+  request.connection = http::connection_options(view.fields, rules.kept_fields);
+  ParsedHead parsed{.target_fault = read_target(rules.options.downstream, line.target, request),
+                    .framing = http::request_framing(view),
+                    .keep_alive = !http::wants_close(view.version_minor, request.connection)};
+  if (request.connection.too_many) parsed.connection_fault = http::head_malformed;
+  return parsed;
+}
+
 }  // namespace
-
-http::RawBytes raw_bytes(const options::Downstream& downstream) {
-  return downstream.raw_target_bytes ? http::RawBytes::pass : http::RawBytes::refuse;
-}
-
-bool is_too_large(const options::Downstream& downstream, std::uint64_t body_size) {
-  return downstream.max_body != 0 && body_size > downstream.max_body;
-}
 
 std::optional<http::Refusal> refuse_large_head(const options::Downstream& downstream,
                                                std::string_view head) {
@@ -45,31 +60,9 @@ std::optional<http::Refusal> inspect_head(const RequestRules& rules, std::string
                                           http::ReceivedRequest& request) {
   const auto line = http::parse_request_head(head, request.fields);
   if (!line) return http::why_refused(head, request.fields);
-  rules.field_guard.drop_unusual(request.fields);
-  auto& view = request.view;
-  view.method = line->method;
-  view.version_minor = static_cast<std::uint8_t>(line->version % 10);
-  view.fields = request.fields;
-
-  const auto& downstream = rules.options.downstream;
-  if (line->target.size() > downstream.max_target) return http::target_too_long;
-  if (const auto refusal =
-          http::set_target(view, line->target, request.target_storage, raw_bytes(downstream)))
-    return refusal;
-  if (!rules.route_table.accepts_method(view.method)) return routing::lower_case_method;
-  const auto framing = http::request_framing(view);
-  if (!framing) return framing.error();
-  request.framing = *framing;
-  request.is_framed = true;
-  if (is_too_large(downstream, framing->length)) return body_too_large;
-
-  request.connection = http::connection_options(view.fields, rules.kept_fields);
-  if (request.connection.too_many) return http::head_malformed;
-  request.keep_alive = !http::wants_close(view.version_minor, request.connection);
-  note_upgrade(request);
-  request.client = identity::client_address(rules.options.client_address, request.peer, view);
-  if (rules.repeats_read_field(request.fields)) return repeated_field;
-  return rules.field_guard.refusal_of(request.fields);
+  const auto refusal = check_head(rules, parsed_head(rules, *line, request), request);
+  if (!refusal) note_upgrade(request);
+  return refusal;
 }
 
 }  // namespace weir::decision

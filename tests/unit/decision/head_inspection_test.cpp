@@ -1,5 +1,5 @@
-// Turns the bytes of a head into a request that can be routed: its parts, and the reasons to refuse
-// it.
+// Turns the bytes of a head of HTTP/1 into a request that can be routed: its parts, and the reasons
+// to refuse it.
 #include "decision/head_inspection.hpp"
 
 #include "catch.hpp"
@@ -81,6 +81,14 @@ TEST_CASE("a head is refused for the first of these reasons") {
   }
 }
 
+TEST_CASE("a target that is too long is not set") {
+  const Inspected found("GET /23456789012345678901 HTTP/1.1\r\n" + host + "\r\n");
+  CHECK(found.refusal == http::target_too_long);
+  CHECK(found.request.view.method == "GET");
+  CHECK(found.request.view.target.empty());
+  CHECK(found.request.view.fields.size() == 1);
+}
+
 TEST_CASE("the start of the next request is unknown after a head whose body is") {
   CHECK_FALSE(Inspected("POST /\r\n\r\n").request.keep_alive);
   CHECK_FALSE(
@@ -109,29 +117,6 @@ TEST_CASE("an upgrade is offered by a request of HTTP/1.1 without a body") {
   const Inspected found(line + host + fields + "\r\n");
   REQUIRE_FALSE(found.refusal);
   CHECK(found.request.upgrade == offer);
-}
-
-TEST_CASE("fields with unusual names are dropped if the configuration wants it") {
-  test::Configuration config = inspection_settings();
-  const std::string head = "GET / HTTP/1.1\r\n" + host + "X.Odd: 1\r\n\r\n";
-  CHECK(Inspected(head, config).request.view.fields.size() == 2);
-  config.proxy.downstream.unusual_field_names = options::UnusualNames::drop;
-  CHECK(Inspected(head, config).request.view.fields.size() == 1);
-}
-
-TEST_CASE("a body is too large beyond max_body, if there is one") {
-  options::Downstream downstream;
-  CHECK_FALSE(is_too_large(downstream, 1'000'000'000'000));
-  downstream.max_body = 100;
-  CHECK_FALSE(is_too_large(downstream, 100));
-  CHECK(is_too_large(downstream, 101));
-}
-
-TEST_CASE("raw bytes pass in a target if the configuration accepts them") {
-  options::Downstream downstream;
-  CHECK(raw_bytes(downstream) == http::RawBytes::refuse);
-  downstream.raw_target_bytes = true;
-  CHECK(raw_bytes(downstream) == http::RawBytes::pass);
 }
 
 TEST_CASE("a head that is too large is refused by the part that is too long") {
