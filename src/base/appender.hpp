@@ -50,6 +50,8 @@ class Appender {
     at_ = std::to_chars(at_, end_, value).ptr;
     return *this;
   }
+  /// The length of the string with what has been appended.
+  std::size_t size() const { return static_cast<std::size_t>(at_ - out_.data()); }
   /// Appends the last `Digits` decimal digits of `value`, with leading zeros.
   template <std::size_t Digits>
   Appender& padded(std::unsigned_integral auto value) {
@@ -65,7 +67,6 @@ class Appender {
   static constexpr std::size_t longest_number = 20;  ///< -9223372036854775808
   static constexpr std::size_t step = 512;  ///< about the length of a line of the access log
 
-  std::size_t size() const { return static_cast<std::size_t>(at_ - out_.data()); }
   [[gnu::always_inline]] void copy(std::string_view text) {
     if (!text.empty())
       std::memcpy(at_, text.data(), text.size());  // an empty text may be at nullptr

@@ -67,16 +67,14 @@ std::string servers_text(const Shown& shown, const options::Upstream& upstream) 
 }
 
 /// Every denial has this field, unless a policy has another value.
-constexpr std::string_view no_store_line = "Cache-Control: no-store";
+constexpr http::Field no_store{"Cache-Control", "no-store"};
 
-/// The names in field lines, except `hidden`: `, headers link, vary`.
-std::string names_text(std::string_view lines, std::string_view hidden = {}) {
+/// The names of the fields, except `hidden`: `, headers link, vary`.
+std::string names_text(const http::FieldSection& fields, http::Field hidden = {}) {
   std::string text;
-  while (!lines.empty()) {
-    const std::string_view line = lines.substr(0, lines.find("\r\n"));
-    lines.remove_prefix(std::min(line.size() + 2, lines.size()));
-    if (line == hidden) continue;
-    text.append(text.empty() ? ", headers " : ", ").append(line.substr(0, line.find(':')));
+  for (const http::Field field : fields) {
+    if (field == hidden) continue;
+    text.append(text.empty() ? ", headers " : ", ").append(field.name);
   }
   return text;
 }
@@ -93,8 +91,8 @@ std::string respond_text(const Shown& shown, const options::FixedAnswer& answer)
 std::string edits_text(const Shown& shown, std::string_view what, const http::FieldEdits& edits) {
   if (edits.is_empty()) return {};
   std::string text;
-  for (const std::string& name : edits.written())
-    text += (text.empty() ? " write " : ", ") + name;
+  for (const http::Field field : edits.added())
+    text.append(text.empty() ? " write " : ", ").append(field.name);
   std::string removed;
   // The names that are removed precede those that are set.
   const auto& names = edits.taken_out();
@@ -182,7 +180,7 @@ std::string policy_text(const Shown& shown, const limiter::Policy& policy) {
   if (policy.shadow) text += ", shadow";
   if (policy.status != 429) text += ", answers " + shown["status"](policy.status);
   if (!policy.denial.bodies.empty()) text += ", denies with " + types_text(shown, policy.denial);
-  if (const auto names = names_text(policy.denial.fields, no_store_line); !names.empty())
+  if (const auto names = names_text(policy.denial.fields, no_store); !names.empty())
     text += ", denials with" + names.substr(1);
   if (policy.charges_preflight) text += ", charges preflight requests";
   return text;

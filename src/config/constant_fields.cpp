@@ -94,11 +94,11 @@ void read_constant_fields(const Cursor& in, FieldRefusal refusal, ConstantFields
       [&](const std::string& name, const Cursor& entry) { read_field(name, entry, refusal, to); });
 }
 
-std::string field_lines(const ConstantFields& fields) {
-  std::string lines;
+http::FieldSection field_section(const ConstantFields& fields) {
+  http::FieldSection section;
   for (const auto& [name, value] : fields)
-    lines.append(name).append(": ").append(value).append("\r\n");
-  return lines;
+    section.add(name, value);
+  return section;
 }
 
 std::optional<std::string> read_field_name(const Cursor& in, std::string_view expected) {

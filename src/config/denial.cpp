@@ -122,7 +122,7 @@ limiter::Denial compile_denial(const DenialSettings& own, const DenialSettings& 
     }
   }
   if (denial.bodies.size() > 1) vary_by_accept(fields);
-  denial.fields = field_lines(fields);
+  denial.fields = field_section(fields);
   return denial;
 }
 

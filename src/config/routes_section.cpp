@@ -18,9 +18,7 @@ bool is_bearer(const identity::Source& source) {
   return header != nullptr && http::iequals(*header, "authorization");
 }
 
-}  // namespace
-
-std::string challenge_line(const Config& config, const options::Route& route) {
+http::FieldSection challenge_of(const Config& config, const options::Route& route) {
   bool bearer = false;
   bool api_key = false;
   for (const limiter::Limit& limit : route.limits) {
@@ -30,15 +28,10 @@ std::string challenge_line(const Config& config, const options::Route& route) {
         [&](const identity::Source& part) { (is_bearer(part) ? bearer : api_key) = true; });
   }
   if (!bearer && !api_key) return {};
-  std::string line = "WWW-Authenticate: ";
-  if (bearer) line += "Bearer";
-  if (bearer && api_key) line += ", ";
-  // Not a registered scheme: there is none for a key in a header field, a parameter or a cookie.
-  if (api_key) line += "ApiKey";
-  return line += "\r\n";
+  // ApiKey is not a registered scheme: there is none for a key in a header field, a parameter or a
+  // cookie.
+  return {{"WWW-Authenticate", !api_key ? "Bearer" : bearer ? "Bearer, ApiKey" : "ApiKey"}};
 }
-
-namespace {
 
 constexpr std::size_t most_routes = 10'000;
 
@@ -71,7 +64,7 @@ constexpr Key<options::FixedAnswer> respond_keys[] = {
          [](const Cursor& in, options::FixedAnswer& to) {
            ConstantFields fields;
            read_constant_fields(in, refusal_of_answer_field, fields);
-           to.fields = field_lines(fields);
+           to.fields = field_section(fields);
          }},
 };
 
@@ -102,7 +95,7 @@ void read_respond(const Cursor& in, RouteDraft& to) {
   if ((answer.status == 204 || answer.status == 304) && !answer.body.empty()) {
     in.at_key("body").error("an answer with status " + status + " has no body");
   }
-  if (is_redirect(answer.status) && !http::has_field_line(answer.fields, "location"))
+  if (is_redirect(answer.status) && !answer.fields.contains("location"))
     in.warn("the redirect leads nowhere; write headers: {location: URL}");
 }
 
@@ -237,7 +230,7 @@ void read_routes(const Cursor& in, Config& to) {
       item.at_key("hold_lease").error("hold_lease has no effect without decide: true; remove it");
     if (item.is_map()) check_changes(item, draft.route);
     check_encodings(item.at_key("match").at_key("path"), draft.route);
-    draft.route.challenge = challenge_line(to, draft.route);
+    draft.route.challenge = challenge_of(to, draft.route);
     to.proxy.routes.push_back(std::move(draft.route));
   });
   name_routes(in, to.proxy.routes);

@@ -11,6 +11,7 @@
 #include "config/config.hpp"
 #include "config/cursor.hpp"
 #include "config/table.hpp"
+#include "http/field_section.hpp"
 #include "identity/token_provider.hpp"
 #include "limiter/charge.hpp"
 #include "options/proxy.hpp"
@@ -171,7 +172,7 @@ std::string_view refusal_of_denial_field(std::string_view name);
 void read_constant_fields(const Cursor& in, FieldRefusal refusal, ConstantFields& to);
 
 /// Returns the field lines, each ended by CRLF.
-std::string field_lines(const ConstantFields& fields);
+http::FieldSection field_section(const ConstantFields& fields);
 
 /// Reads the name of a field in lower case, as keys and messages have it. `expected` is the problem
 /// with any other text.

@@ -47,15 +47,11 @@ void UsageMeter::begin(std::span<const http::FieldView> fields) {
   }
 }
 
-void UsageMeter::end(std::string_view trailer_lines) {
+void UsageMeter::end(const http::FieldSection& trailers) {
   has_ended_ = true;
-  while (!trailer_lines.empty()) {
-    const std::string_view line = trailer_lines.substr(0, trailer_lines.find("\r\n"));
-    trailer_lines.remove_prefix(std::min(line.size() + 2, trailer_lines.size()));
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;
+  for (const http::Field field : trailers) {
     for (Reading& one : readings_)
-      add_field(one, line.substr(0, colon), line.substr(colon + 1));
+      add_field(one, field.name, field.value);
   }
 }
 

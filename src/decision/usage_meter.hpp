@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/field_section.hpp"
 #include "http/head_parser.hpp"
 #include "limiter/held_units.hpp"
 #include "usage/usage_scanner.hpp"
@@ -33,8 +34,8 @@ class UsageMeter {
     for (Reading& one : readings_)
       if (one.needs_body) one.scanner.feed(piece);
   }
-  /// Ends a complete response; `trailer_lines` as they were received.
-  void end(std::string_view trailer_lines);
+  /// Ends a complete response.
+  void end(const http::FieldSection& trailers);
   /// Adds the results to the holds. A response that has begun and not ended was cut off.
   void settle(limiter::HeldUnits& held);
 

@@ -5,6 +5,7 @@
 
 #include "base/appender.hpp"
 #include "http/characters.hpp"
+#include "http/field_lines.hpp"
 
 namespace weir::http {
 
@@ -191,8 +192,11 @@ void append_chunk(std::string& out, std::string_view payload) {
   out.append("\r\n").append(payload).append("\r\n");
 }
 
-void append_last_chunk(std::string& out, std::string_view trailer_lines) {
-  out.append("0\r\n").append(trailer_lines).append("\r\n");
+void append_last_chunk(std::string& out, const FieldSection& trailers) {
+  Appender end(out);
+  end.add("0\r\n");
+  append_field_lines(end, trailers);
+  end.add("\r\n");
 }
 
 }  // namespace weir::http

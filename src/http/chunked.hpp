@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/field_section.hpp"
 #include "http/request_view.hpp"
 
 namespace weir::http {
@@ -94,7 +95,7 @@ class ChunkedDecoder {
 
 /// Appends a whole chunk. `payload` must not be empty: an empty chunk is the last one.
 void append_chunk(std::string& out, std::string_view payload);
-/// Appends the last chunk, with complete trailer lines or none.
-void append_last_chunk(std::string& out, std::string_view trailer_lines);
+/// Appends the last chunk and the trailer section.
+void append_last_chunk(std::string& out, const FieldSection& trailers);
 
 }  // namespace weir::http

@@ -34,10 +34,8 @@ FieldEdits::FieldEdits(const Fields& set, const Fields& add, const std::vector<s
     taken_out_.push_back(name);
   for (const Fields* const fields : {&set, &add}) {
     for (const auto& [name, value] : *fields) {
-      added_.push_back({.name = name,
-                        .text = name + ": " + value + "\r\n",
-                        .is_about_content = holds_name(content_fields, name)});
-      lines_ += added_.back().text;
+      added_.add(name, value);
+      is_about_content_.push_back(holds_name(content_fields, name));
     }
   }
 }
@@ -46,33 +44,10 @@ bool FieldEdits::takes_out(std::string_view name) const {
   return holds_name(taken_out_, name);
 }
 
-std::vector<std::string> FieldEdits::written() const {
-  std::vector<std::string> names;
-  for (const Line& line : added_)
-    names.push_back(line.name);
-  return names;
-}
-
-bool FieldEdits::writes(std::string_view name) const {
-  return std::ranges::any_of(added_, [name](const Line& one) { return iequals(one.name, name); });
-}
-
-void FieldEdits::append_to_answer(Appender& out, std::string_view own, bool is_error) const {
-  for (const Line& line : added_) {
-    const bool is_left_out = (is_error && line.is_about_content) ||
-                             holds_name(answer_fields, line.name) || has_field_line(own, line.name);
-    if (!is_left_out) out.add(line.text);
-  }
-}
-
-bool has_field_line(std::string_view lines, std::string_view name) {
-  while (!lines.empty()) {
-    if (iequals(lines.substr(0, lines.find(':')), name)) return true;
-    const std::size_t end = lines.find('\n');
-    if (end == std::string_view::npos) return false;
-    lines.remove_prefix(end + 1);
-  }
-  return false;
+bool FieldEdits::adds_to_answer(std::size_t index, const FieldSection& own, bool is_error) const {
+  const std::string_view name = added_[index].name;
+  return !(is_error && is_about_content_[index]) && !holds_name(answer_fields, name) &&
+         !own.contains(name);
 }
 
 }  // namespace weir::http

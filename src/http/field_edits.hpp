@@ -1,7 +1,6 @@
 // Changes to the fields of a head that is forwarded: fields that are set, added and removed.
 //
-// Made once when a configuration is loaded; immutable and thread-safe afterwards. The lines that
-// are added are ready to be copied.
+// Made once when a configuration is loaded; immutable and thread-safe afterwards.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/appender.hpp"
+#include "http/field_section.hpp"
 
 namespace weir::http {
 
@@ -27,36 +26,21 @@ class FieldEdits {
   bool takes_out(std::string_view name) const;
   /// The names of these fields.
   const std::vector<std::string>& taken_out() const { return taken_out_; }
-  /// The names of the fields that are set or added, in their order.
-  std::vector<std::string> written() const;
+  /// The fields that are set or added, in their order.
+  const FieldSection& added() const { return added_; }
   /// True if a field of this name is set or added.
-  bool writes(std::string_view name) const;
-
-  /// The lines of the fields that are set and added.
-  std::string_view lines() const { return lines_; }
-  /// Appends these lines to the head of an answer that Weir generates, except fields that the
-  /// answer has itself: Content-Type, Content-Length and Date, and those in `own`, field lines. In
-  /// an error response, fields about caching and content are left out, because they are about
-  /// another body.
-  void append_to_answer(Appender& out, std::string_view own, bool is_error) const;
+  bool writes(std::string_view name) const { return added_.contains(name); }
+  /// True if an answer that Weir generates has the added field at `index`: the answer has no field
+  /// of its own with this name, which are Content-Type, Content-Length, Date, and those in `own`.
+  /// An error response has none about caching and content, because they are about another body.
+  bool adds_to_answer(std::size_t index, const FieldSection& own, bool is_error) const;
 
   friend bool operator==(const FieldEdits&, const FieldEdits&) = default;
 
  private:
-  /// A field that is set or added.
-  struct Line {
-    std::string name;
-    std::string text;  ///< with its CRLF
-    bool is_about_content = false;
-    friend bool operator==(const Line&, const Line&) = default;
-  };
-
   std::vector<std::string> taken_out_;
-  std::vector<Line> added_;
-  std::string lines_;
+  FieldSection added_;
+  std::vector<bool> is_about_content_;  ///< of each field in added_
 };
-
-/// True if `lines`, field lines that each end in CRLF, contain a field of this name.
-bool has_field_line(std::string_view lines, std::string_view name);
 
 }  // namespace weir::http

@@ -1,15 +1,11 @@
 #include "http/forwarded_head.hpp"
 
+#include "http/field_lines.hpp"
 #include "http/forwarding.hpp"
 #include "http/trailers.hpp"
 
 namespace weir::http {
 namespace {
-
-void append_line(Appender& out, std::string_view name, std::string_view value) {
-  using namespace std::string_view_literals;
-  out.add_all(name, ": "sv, value, "\r\n"sv);
-}
 
 void append_status_line(Appender& out, const StatusLine& line) {
   out.add("HTTP/1.1 ").number(line.status).add(' ').add(line.reason).add("\r\n");
@@ -43,12 +39,7 @@ bool writes_id(std::string_view id, const FieldEdits* edits) {
 bool is_replaced(const FieldView& field, const ClientHop& client) {
   if (field.id != FieldId::unknown) return false;
   if (!client.request_id.empty() && iequals(field.name, request_id_name)) return true;
-  const std::string_view limit_fields = client.limit_fields;
-  for (std::size_t at = 0; at < limit_fields.size(); at = limit_fields.find('\n', at) + 1) {
-    const auto line = limit_fields.substr(at);
-    if (iequals(field.name, line.substr(0, line.find(':')))) return true;
-  }
-  return false;
+  return client.limit_fields->contains(field.name);
 }
 
 /// Returns the Host value for an HTTP/1.0 request without a Host field.
@@ -73,13 +64,13 @@ void append_forwarding_fields(Appender& out, const ReceivedRequest& request) {
   append_forwarded_for(out, request);
   const bool is_trusted = request.peer_is_trusted;
   const auto* const proto = is_trusted ? request.view.find("x-forwarded-proto") : nullptr;
-  append_line(out, "X-Forwarded-Proto", proto == nullptr ? request.scheme : proto->value);
+  append_field_line(out, "X-Forwarded-Proto", proto == nullptr ? request.scheme : proto->value);
   const auto* const host = is_trusted ? request.view.find("x-forwarded-host") : nullptr;
   const auto* const own_host = request.view.find(FieldId::host);
   if (host != nullptr) {
-    append_line(out, "X-Forwarded-Host", host->value);
+    append_field_line(out, "X-Forwarded-Host", host->value);
   } else if (own_host != nullptr) {
-    append_line(out, "X-Forwarded-Host", own_host->value);
+    append_field_line(out, "X-Forwarded-Host", own_host->value);
   }
 }
 
@@ -111,18 +102,19 @@ void append_hop_fields(Appender& out, const ReceivedRequest& request, std::strin
   const bool upgrades = !request.upgrade.empty();
   if (has_te) out.add("TE: trailers\r\n");
   if (has_te || upgrades)
-    append_line(out, "Connection", !upgrades ? "TE" : has_te ? "TE, upgrade" : "upgrade");
-  if (upgrades) append_line(out, "Upgrade", request.upgrade);
-  if (!trailer.empty()) append_line(out, "Trailer", trailer);
+    append_field_line(out, "Connection", !upgrades ? "TE" : has_te ? "TE, upgrade" : "upgrade");
+  if (upgrades) append_field_line(out, "Upgrade", request.upgrade);
+  if (!trailer.empty()) append_field_line(out, "Trailer", trailer);
   if (request.framing.kind == Framing::Kind::chunked)
-    append_line(out, "Transfer-Encoding", "chunked");
+    append_field_line(out, "Transfer-Encoding", "chunked");
 }
 
 }  // namespace
 
 void append_added_fields(Appender& out, const ClientHop& client, const FieldEdits* edits) {
-  out.add(client.limit_fields);
-  if (writes_id(client.request_id, edits)) append_line(out, request_id_name, client.request_id);
+  append_field_lines(out, *client.limit_fields);
+  if (writes_id(client.request_id, edits))
+    append_field_line(out, request_id_name, client.request_id);
 }
 
 void append_request_head(std::string& text, const ReceivedRequest& request,
@@ -132,7 +124,7 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
   const std::string_view target = hop.target.empty() ? view.target : hop.target;
   out.add(view.method).add(" ").add(target).add(" HTTP/1.1\r\n");
   if (view.find(FieldId::host) == nullptr && (hop.edits == nullptr || !hop.edits->writes("host")))
-    append_line(out, "Host", host_for(view, hop.authority));
+    append_field_line(out, "Host", host_for(view, hop.authority));
   const bool has_id = writes_id(request.id, hop.edits);
   for (const auto& field : view.fields) {
     if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
@@ -141,13 +133,13 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
     if (has_id && field.id == FieldId::unknown && iequals(field.name, request_id_name)) continue;
     if (hop.wants_identity_coding && field.id == FieldId::accept_encoding) continue;
     if (field.id == FieldId::max_forwards && append_max_forwards(out, view)) continue;
-    append_line(out, field.name, field.value);
+    append_field_line(out, field.name, field.value);
   }
   if (hop.wants_identity_coding) out.add("Accept-Encoding: identity\r\n");
-  if (hop.edits != nullptr) out.add(hop.edits->lines());
+  if (hop.edits != nullptr) append_field_lines(out, hop.edits->added());
   out.add(view.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(hop.via).add("\r\n");
   append_forwarding_fields(out, request);
-  if (has_id) append_line(out, request_id_name, request.id);
+  if (has_id) append_field_line(out, request_id_name, request.id);
   append_hop_fields(out, request, hop.trailer);
   out.add("\r\n");
 }
@@ -168,14 +160,14 @@ void append_response_head(std::string& text, const ResponseHead& head, const Cli
     if (field.id == FieldId::content_length && bodiless_status) continue;
     if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
     has_date |= field.id == FieldId::date;
-    append_line(out, field.name, field.value);
+    append_field_line(out, field.name, field.value);
   }
-  if (!has_date) append_line(out, "Date", date);
-  if (head.edits != nullptr) out.add(head.edits->lines());
+  if (!has_date) append_field_line(out, "Date", date);
+  if (head.edits != nullptr) append_field_lines(out, head.edits->added());
   append_added_fields(out, client, head.edits);
   const bool chunk = is_chunked_for(client, head.body.kind);
-  if (chunk && !head.trailer.empty()) append_line(out, "Trailer", head.trailer);
-  if (chunk) append_line(out, "Transfer-Encoding", "chunked");
+  if (chunk && !head.trailer.empty()) append_field_line(out, "Trailer", head.trailer);
+  if (chunk) append_field_line(out, "Transfer-Encoding", "chunked");
   append_connection(out, client);
 }
 
@@ -185,7 +177,7 @@ void append_interim_head(std::string& text, const ResponseHead& head) {
   for (const auto& field : head.fields) {
     if (!is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length &&
         !is_taken_out(field, head.edits))
-      append_line(out, field.name, field.value);
+      append_field_line(out, field.name, field.value);
   }
   out.add("\r\n");
 }
@@ -196,9 +188,10 @@ void append_switching_head(std::string& text, const ResponseHead& head, const Cl
   for (const auto& field : head.fields) {
     const bool stays = is_hop_by_hop(field, head.connection) && field.id != FieldId::upgrade;
     if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
-    if (!stays && field.id != FieldId::content_length) append_line(out, field.name, field.value);
+    if (!stays && field.id != FieldId::content_length)
+      append_field_line(out, field.name, field.value);
   }
-  if (head.edits != nullptr) out.add(head.edits->lines());
+  if (head.edits != nullptr) append_field_lines(out, head.edits->added());
   append_added_fields(out, client, head.edits);
   out.add("Connection: upgrade\r\n\r\n");
 }

@@ -9,16 +9,13 @@
 #include "base/appender.hpp"
 #include "http/field_edits.hpp"
 #include "http/field_guard.hpp"
+#include "http/field_section.hpp"
 #include "http/framing.hpp"
 #include "http/head_parser.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/received_request.hpp"
 
 namespace weir::http {
-
-/// The methods that every route forwards, as a field line.
-inline constexpr std::string_view allow_line =
-    "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
 
 struct ForwardedHop {
   const FieldGuard& guard;
@@ -50,10 +47,10 @@ struct ResponseHead {
 
 /// The client of a response, and what Weir adds for it.
 struct ClientHop {
-  std::uint8_t version_minor = 1;   ///< of HTTP/1
-  bool keep_alive = false;          ///< the connection is kept after this response
-  std::string_view limit_fields{};  ///< field lines
-  std::string_view request_id{};    ///< the value of X-Request-Id; empty: no such field
+  std::uint8_t version_minor = 1;                 ///< of HTTP/1
+  bool keep_alive = false;                        ///< the connection is kept after this response
+  const FieldSection* limit_fields = &no_fields;  ///< the RateLimit fields
+  std::string_view request_id{};  ///< the value of X-Request-Id; empty: no such field
 };
 
 /// True if the body is sent to the client in chunks.

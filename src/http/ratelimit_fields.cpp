@@ -58,39 +58,49 @@ void append_policy_item(Appender& out, std::string_view name_item, std::int64_t 
   }
 }
 
-void append_standard_fields(Appender& out, std::span<const PolicyReport> reports,
-                            bool partition_key) {
-  std::string_view separator = "RateLimit-Policy: ";
+void add_standard_fields(FieldSection::Writer& to, std::span<const PolicyReport> reports,
+                         bool partition_key) {
+  Appender* out = &to.begin("RateLimit-Policy");
+  std::string_view separator;
   for (const PolicyReport& report : reports) {
     if (!is_listed(reports, report)) continue;
-    out.add(separator);
+    out->add(separator);
     if (report.refill)
-      append_policy_item(out, report.name_item, report.limit, *report.refill);
+      append_policy_item(*out, report.name_item, report.limit, *report.refill);
     else
-      out.add(report.policy_item);
-    if (partition_key) append_partition_key(out, report.partition);
+      out->add(report.policy_item);
+    if (partition_key) append_partition_key(*out, report.partition);
     separator = ", ";
   }
-  separator = "\r\nRateLimit: ";
+  out = &to.begin("RateLimit");
+  separator = {};
   for (const PolicyReport& report : reports) {
     if (!is_listed(reports, report)) continue;
-    out.add(separator).add(report.name_item).add(";r=");
-    append_sf_integer(out, report.remaining);
+    out->add(separator).add(report.name_item).add(";r=");
+    append_sf_integer(*out, report.remaining);
     if (report.more_after > Duration{0}) {
-      out.add(";t=");
-      append_sf_integer(out, ceil_seconds(report.more_after));
+      out->add(";t=");
+      append_sf_integer(*out, ceil_seconds(report.more_after));
     }
-    if (partition_key) append_partition_key(out, report.partition);
+    if (partition_key) append_partition_key(*out, report.partition);
     separator = ", ";
   }
-  out.add("\r\n");
 }
 
-void append_triple(Appender& out, std::string_view prefix, const PolicyReport& report) {
-  out.add(prefix).add("RateLimit-Limit: ").number(report.limit);
-  out.add("\r\n").add(prefix).add("RateLimit-Remaining: ").number(report.remaining);
-  out.add("\r\n").add(prefix).add("RateLimit-Reset: ").number(ceil_seconds(report.reset_after));
-  out.add("\r\n");
+/// The names of the older fields.
+struct Triple {
+  std::string_view limit;
+  std::string_view remaining;
+  std::string_view reset;
+};
+constexpr Triple ratelimit_triple{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
+constexpr Triple x_ratelimit_triple{"X-RateLimit-Limit", "X-RateLimit-Remaining",
+                                    "X-RateLimit-Reset"};
+
+void add_triple(FieldSection::Writer& to, const Triple& names, const PolicyReport& report) {
+  to.begin(names.limit).number(report.limit);
+  to.begin(names.remaining).number(report.remaining);
+  to.begin(names.reset).number(ceil_seconds(report.reset_after));
 }
 
 using namespace std::chrono;
@@ -142,24 +152,25 @@ std::string policy_item(std::string_view name, std::int64_t quota, Duration refi
   return item;
 }
 
-void append_rate_limit_fields(std::string& text, std::span<const PolicyReport> reports,
-                              const ResponseFieldOptions& options) {
+void add_rate_limit_fields(FieldSection& to, std::span<const PolicyReport> reports,
+                           const ResponseFieldOptions& options) {
   if (reports.empty()) return;
-  Appender out(text);
-  if (options.standard) append_standard_fields(out, reports, options.partition_key);
+  FieldSection::Writer out(to);
+  if (options.standard) add_standard_fields(out, reports, options.partition_key);
   if (options.legacy == LegacyFields::none) return;
   const auto closest = std::min_element(reports.begin(), reports.end(), comes_before);
-  append_triple(out, options.legacy == LegacyFields::x_ratelimit ? "X-" : "", *closest);
+  const bool has_x = options.legacy == LegacyFields::x_ratelimit;
+  add_triple(out, has_x ? x_ratelimit_triple : ratelimit_triple, *closest);
 }
 
-void append_retry_after(std::string& text, std::int64_t seconds, RetryAfterForm form, Instant now) {
-  text.append("Retry-After: ");
+void add_retry_after(FieldSection& to, std::int64_t seconds, RetryAfterForm form, Instant now) {
+  FieldSection::Writer out(to);
+  Appender& value = out.begin("Retry-After");
   if (form == RetryAfterForm::seconds) {
-    append_number(text, seconds);
+    value.number(seconds);
   } else {
-    append_http_date(text, retry_instant(seconds, form, now));
+    append_http_date(value, retry_instant(seconds, form, now));
   }
-  text.append("\r\n");
 }
 
 Instant retry_instant(std::int64_t seconds, RetryAfterForm form, Instant now) {
@@ -178,6 +189,11 @@ std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uin
 }
 
 void append_http_date(std::string& out, Instant at) {
+  Appender end(out);
+  append_http_date(end, at);
+}
+
+void append_http_date(Appender& out, Instant at) {
   const sys_seconds second = std::clamp(floor<seconds>(at), earliest, latest);
   const sys_days day = floor<days>(second);
   const year_month_day date{day};
@@ -194,7 +210,7 @@ void append_http_date(std::string& out, Instant at) {
   end = put_two_digits(put(end, ":"), static_cast<unsigned>(time.minutes().count()));
   end = put_two_digits(put(end, ":"), static_cast<unsigned>(time.seconds().count()));
   end = put(end, " GMT");
-  out.append(text, end);
+  out.add({text, static_cast<std::size_t>(end - text)});
 }
 
 }  // namespace weir::http

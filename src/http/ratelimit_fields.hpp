@@ -2,7 +2,7 @@
 // (draft-ietf-httpapi-ratelimit-headers-11), the older RateLimit-* or X-RateLimit-* triple,
 // Retry-After and the problem body of a denial.
 //
-// All functions append to a flat buffer and allocate nothing else; times are rounded up to whole
+// All functions append to their output and allocate nothing else; times are rounded up to whole
 // seconds only here. Pure; thread-safe.
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include "base/siphash.hpp"
 #include "base/time.hpp"
+#include "http/field_section.hpp"
 
 namespace weir::http {
 
@@ -60,15 +61,15 @@ std::string policy_item(std::string_view name, std::int64_t quota, Duration refi
 /// checks it).
 std::string name_item(std::string_view name);
 
-/// Appends field lines, each ended by CRLF, for the reports in their order. For a policy with
-/// several reports only the one closest to exhaustion is listed. The legacy triple describes the
+/// Adds the fields for the reports in their order. For a policy with several reports only the one
+/// closest to exhaustion is listed. The legacy triple describes the
 /// policy closest to exhaustion: least remaining share of its limit, then the latest reset.
-void append_rate_limit_fields(std::string& text, std::span<const PolicyReport> reports,
-                              const ResponseFieldOptions& options);
+void add_rate_limit_fields(FieldSection& to, std::span<const PolicyReport> reports,
+                           const ResponseFieldOptions& options);
 
-/// `Retry-After: N` CRLF. `seconds` is already rounded up and jittered (retry_after_seconds).
-void append_retry_after(std::string& text, std::int64_t seconds, RetryAfterForm form, Instant now);
-/// The instant that append_retry_after() states. A date has no fraction, so it is counted from the
+/// Adds Retry-After. `seconds` is already rounded up and jittered (retry_after_seconds).
+void add_retry_after(FieldSection& to, std::int64_t seconds, RetryAfterForm form, Instant now);
+/// The instant that add_retry_after() states. A date has no fraction, so it is counted from the
 /// next whole second.
 Instant retry_instant(std::int64_t seconds, RetryAfterForm form, Instant now);
 /// Rounds up and adds jitter: `random` is any uniformly distributed number.
@@ -76,5 +77,6 @@ std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uin
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, 29 characters (RFC 9110 section 5.6.7).
 void append_http_date(std::string& out, Instant at);
+void append_http_date(Appender& out, Instant at);
 
 }  // namespace weir::http

@@ -1,5 +1,5 @@
-// Forwards the trailer fields of a chunked message: selects the ones to forward, and holds their
-// lines (RFC 9110 section 6.5).
+// The trailer fields of a message that are forwarded (RFC 9110 section 6.5): selects and keeps
+// them.
 //
 // They are never merged into a head. Until open() is called every field is dropped, which a
 // recipient may always do. Copies are kept, because the views of the head are invalid when trailers
@@ -12,6 +12,7 @@
 
 #include "http/field_edits.hpp"
 #include "http/field_guard.hpp"
+#include "http/field_section.hpp"
 #include "http/hop_by_hop.hpp"
 #include "http/request_view.hpp"
 
@@ -34,8 +35,8 @@ class Trailers {
   std::string_view announced() const { return announced_; }
 
   void add(const FieldView& field);
-  /// The lines between the last chunk and the empty line.
-  std::string_view lines() const { return lines_; }
+  /// The fields to forward that have arrived.
+  const FieldSection& fields() const { return fields_; }
 
  private:
   bool is_refused(const FieldView& field) const;
@@ -46,7 +47,7 @@ class Trailers {
   const FieldEdits* edits_ = nullptr;
   std::string announced_;
   std::string ends_here_;  ///< a list of the names in Connection
-  std::string lines_;
+  FieldSection fields_;
 };
 
 /// True if the client wants the trailer fields of the answer (RFC 9110 section 10.1.4).

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "http/field_section.hpp"
 #include "identity/identity.hpp"
 #include "limiter/charge.hpp"
 #include "limiter/condition.hpp"
@@ -31,7 +32,7 @@ struct Denial {
   /// By preference: the Accept field of the request chooses among several. Empty: the problem
   /// document.
   std::vector<DenialBody> bodies{};
-  std::string fields = "Cache-Control: no-store\r\n";  ///< field lines
+  http::FieldSection fields{{"Cache-Control", "no-store"}};
   friend bool operator==(const Denial&, const Denial&) = default;
 };
 

@@ -11,6 +11,7 @@
 #include "base/endpoint.hpp"
 #include "base/time.hpp"
 #include "http/field_edits.hpp"
+#include "http/field_section.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
 #include "limiter/policy.hpp"
@@ -61,7 +62,7 @@ struct FixedAnswer {
   int status = 200;
   std::string body;
   std::string content_type = "text/plain";
-  std::string fields{};  ///< field lines
+  http::FieldSection fields{};
   friend bool operator==(const FixedAnswer&, const FixedAnswer&) = default;
 };
 
@@ -80,7 +81,7 @@ struct Route : routing::Route {
   std::vector<limiter::Limit> limits{};
   std::uint8_t needs = needs_nothing;             ///< RouteNeeds
   Duration hold_lease = std::chrono::minutes(1);  ///< with `decide`: of holds that are not settled
-  std::string challenge{};  ///< a WWW-Authenticate line for the required identity
+  http::FieldSection challenge{};                 ///< WWW-Authenticate for the required identity
   http::FieldEdits request_edits{};
   http::FieldEdits response_edits{};
   routing::PathRewrite rewrite{};

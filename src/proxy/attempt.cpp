@@ -282,8 +282,8 @@ BodyState Attempt::gather(BodySource& source, std::string_view& large, bool rela
     break;
   }
   if (state != BodyState::ended) return state;
-  responder_.end(relays_trailers ? source.trailer_lines() : std::string_view{});
-  if (phase_.meter != nullptr) phase_.meter->end(source.trailer_lines());
+  responder_.end(relays_trailers ? source.trailers() : http::no_fields);
+  if (phase_.meter != nullptr) phase_.meter->end(source.trailers());
   return state;
 }
 

@@ -25,9 +25,9 @@ class BodySource {
 
   /// Stores trailer fields in `trailers`; without this call they are dropped.
   void keep_trailers(http::Trailers& trailers) { trailers_ = &trailers; }
-  /// The lines of the stored trailer fields, once the body has ended.
-  std::string_view trailer_lines() const {
-    return trailers_ == nullptr ? std::string_view{} : trailers_->lines();
+  /// The stored trailer fields, once the body has ended.
+  const http::FieldSection& trailers() const {
+    return trailers_ == nullptr ? http::no_fields : trailers_->fields();
   }
   /// Returns the next piece of the bytes that have already arrived. No I/O.
   BodyState pull(std::string_view& payload);

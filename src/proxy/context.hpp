@@ -19,6 +19,7 @@
 #include "base/random.hpp"
 #include "base/traffic_counters.hpp"
 #include "decision/request_rules.hpp"
+#include "http/field_section.hpp"
 #include "limiter/retry_after_table.hpp"
 #include "limiter/top_keys.hpp"
 #include "loop/descriptor_budget.hpp"
@@ -88,9 +89,9 @@ struct Context : ContextDependencies {
   DeadlineWheel wheel;
   loop::PassClock pass_clock;
   DateText date;
-  std::string output;  ///< scratch: built here and sent before anything suspends
-  std::string fields;  ///< scratch: field lines of an answer of our own
-  std::string body;    ///< scratch: its body
+  std::string output;         ///< scratch: built here and sent before anything suspends
+  http::FieldSection fields;  ///< scratch: fields of an answer of our own
+  std::string body;           ///< scratch: its body
   Random random;
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<Http1Connection*> connections;

@@ -60,7 +60,7 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
                        .refill = decision.refill,
                        .partition = limit.identity});
   }
-  http::append_rate_limit_fields(limit_fields, {reports.data(), reports.size()}, fields);
+  http::add_rate_limit_fields(limit_fields, {reports.data(), reports.size()}, fields);
 }
 
 void DecisionRecord::settled(const limiter::HeldUnits& held) {

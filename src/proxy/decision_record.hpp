@@ -11,6 +11,7 @@
 
 #include "base/siphash.hpp"
 #include "base/time.hpp"
+#include "http/field_section.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
@@ -37,7 +38,7 @@ struct DecisionRecord {
   Duration queued{0};  ///< waited for a slot, before the decision
   Duration took{0};
   std::optional<Duration> retry_after;
-  std::string limit_fields;  ///< the RateLimit lines of the response, already formatted
+  http::FieldSection limit_fields;         ///< the RateLimit fields of the response
   std::vector<std::string_view> violated;  ///< names of the visible policies that denied
   std::vector<log::DeniedPolicy> denied;   ///< all that denied, or would have
 

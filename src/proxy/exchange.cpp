@@ -48,11 +48,12 @@ const http::FieldEdits* in_use(const http::FieldEdits& edits) {
   return edits.is_empty() ? nullptr : &edits;
 }
 
-/// Builds the field line with the id of a hold in `text`.
-std::string_view hold_field(const Hash128& id, std::string& text) {
-  text = "Weir-Hold: ";
+/// Makes the field with the id of a hold the only one of `fields`.
+void set_hold_field(const Hash128& id, http::FieldSection& fields) {
+  std::string text;
   append_hex(text, id);
-  return text += "\r\n";
+  fields.clear();
+  fields.add("Weir-Hold", text);
 }
 
 void add_settlement(const DecisionRecord& decision, log::AccessRecord& to) {
@@ -266,20 +267,22 @@ loop::Task<> Exchange::answer_denied() {
 /// Answers an admitted request of a route without an upstream.
 loop::Task<> Exchange::answer_admitted() {
   const options::Route& route = *decision_.route();
-  std::string_view fields = route.respond.fields;
+  const http::FieldSection* fields = &route.respond.fields;
   if (route.decide) {
     // Another proxy that has left does not get the id of its hold.
     if (hold_.holds_units() && client_.body->client_has_left())
       return fail(Failure::downstream_gone);
-    if (const auto id = hold_.keep(*generation_, route.hold_lease, recorded_))
-      fields = hold_field(*id, context_.fields);
+    if (const auto id = hold_.keep(*generation_, route.hold_lease, recorded_)) {
+      set_hold_field(*id, context_.fields);
+      fields = &context_.fields;
+    }
   }
   response_status_ = route.respond.status;
   return answer({.status = route.respond.status,
                  .content_type = route.respond.content_type,
                  .fields = fields,
                  .body = route.respond.body,
-                 .limit_fields = recorded_.limit_fields});
+                 .limit_fields = &recorded_.limit_fields});
 }
 
 ForwardPhase Exchange::forward_phase() {
@@ -293,7 +296,7 @@ ForwardPhase Exchange::forward_phase() {
           .generation = *generation_,
           .client = client_,
           .request = request_,
-          .limit_fields = recorded_.limit_fields,
+          .limit_fields = &recorded_.limit_fields,
           .pool = *generation_->pools[upstream],
           .counters = *generation_->counters->upstreams[upstream],
           .record = forwarded_,

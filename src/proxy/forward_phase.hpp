@@ -55,7 +55,7 @@ struct ForwardPhase {
   const Generation& generation;
   const ClientSide& client;
   const http::ReceivedRequest& request;
-  std::string_view limit_fields;  ///< field lines for the response
+  const http::FieldSection* limit_fields;  ///< for the response
   upstream::Pool& pool;
   UpstreamCounters& counters;
   ForwardingRecord& record;

@@ -23,7 +23,7 @@ void Http1Responder::begin_request(const http::ReceivedRequest& request,
   is_building_ = false;
 }
 
-http::ClientHop Http1Responder::hop(std::string_view limit_fields) const {
+http::ClientHop Http1Responder::hop(const http::FieldSection* limit_fields) const {
   return {.version_minor = request_->view.version_minor,
           .keep_alive = keep_alive_,
           .limit_fields = limit_fields,
@@ -86,9 +86,9 @@ bool Http1Responder::append(std::string_view piece) {
   return true;
 }
 
-void Http1Responder::end(std::string_view trailer_lines) {
+void Http1Responder::end(const http::FieldSection& trailers) {
   if (!is_chunked_) return;
-  http::append_last_chunk(is_building_ ? connection_.context.output : scratch(), trailer_lines);
+  http::append_last_chunk(is_building_ ? connection_.context.output : scratch(), trailers);
 }
 
 bool Http1Responder::send(error_code& ec) {

@@ -30,7 +30,7 @@ class Http1Responder final : public Responder {
   loop::Task<error_code> interim(const http::ResponseHead& head) override;
   void begin(const ForwardedAnswer& answer) override;
   bool append(std::string_view piece) override;
-  void end(std::string_view trailer_lines) override;
+  void end(const http::FieldSection& trailers) override;
   bool send(error_code& ec) override;
   loop::Task<error_code> flush() override;
   loop::Task<error_code> send_from_place(std::string_view piece) override;
@@ -39,7 +39,7 @@ class Http1Responder final : public Responder {
   void reset() override;
 
  private:
-  http::ClientHop hop(std::string_view limit_fields) const;
+  http::ClientHop hop(const http::FieldSection* limit_fields) const;
   bool asks_for_head() const;
   std::string& scratch();
   loop::Task<error_code> send_scratch();

@@ -7,6 +7,7 @@
 #include "base/appender.hpp"
 #include "decision/refusals.hpp"
 #include "http/accept.hpp"
+#include "http/field_lines.hpp"
 #include "http/forwarding.hpp"
 #include "http/problem.hpp"
 #include "jwt/rejection.hpp"
@@ -48,55 +49,66 @@ const limiter::DenialBody* choose_body(const limiter::Denial& denial,
 }
 
 /// A problem document, written to `body`.
-OwnAnswer problem_answer(int status, std::string_view detail, std::string_view fields,
+OwnAnswer problem_answer(int status, std::string_view detail, const http::FieldSection& fields,
                          const DecisionRecord& decision, std::string& body) {
   body.clear();
   http::append_problem(body, status, detail);
   return {.status = status,
           .content_type = problem_json,
-          .fields = fields,
+          .fields = &fields,
           .body = body,
-          .limit_fields = decision.limit_fields};
+          .limit_fields = &decision.limit_fields};
 }
 
 /// 401 with the reason in WWW-Authenticate (RFC 6750 section 3).
-OwnAnswer invalid_token_answer(const DecisionRecord& decision, std::string& fields,
+OwnAnswer invalid_token_answer(const DecisionRecord& decision, http::FieldSection& fields,
                                std::string& body) {
   const std::string_view reason = jwt::description_of(*decision.rejection);
-  fields.assign("Cache-Control: no-store\r\nWWW-Authenticate: Bearer error=\"invalid_token\", ");
-  fields.append("error_description=\"").append(reason).append("\"\r\n");
+  fields.clear();
+  fields.add("Cache-Control", "no-store");
+  http::FieldSection::Writer(fields)
+      .begin("WWW-Authenticate")
+      .add("Bearer error=\"invalid_token\", error_description=\"")
+      .add(reason)
+      .add('"');
   return problem_answer(401, reason, fields, decision, body);
 }
 
 /// 503 with Retry-After: the keys of the provider have not been read yet.
 OwnAnswer unverifiable_token_answer(const DecisionRecord& decision, const AnswerPhase& phase,
-                                    std::string& fields, std::string& body) {
+                                    http::FieldSection& fields, std::string& body) {
   fields.clear();
-  http::append_retry_after(fields, retry_for_keys_s, phase.options.retry_after, phase.now);
+  http::add_retry_after(fields, retry_for_keys_s, phase.options.retry_after, phase.now);
   return problem_answer(503, "the keys for tokens are not available yet; try again later", fields,
                         decision, body);
 }
 
 /// The refusal with Retry-After: no store has decided.
 OwnAnswer failed_answer(const DecisionRecord& decision, const AnswerPhase& phase,
-                        std::string& fields, std::string& body) {
+                        http::FieldSection& fields, std::string& body) {
   const http::ResponseFieldOptions& options = phase.options;
-  fields.assign(decision.policy == nullptr ? std::string_view() : decision.policy->denial.fields);
+  fields.clear();
+  if (decision.policy != nullptr) fields.add(decision.policy->denial.fields);
   const std::int64_t seconds =
       http::retry_after_seconds(retry_for_store, options.retry_after_jitter, phase.random);
-  http::append_retry_after(fields, seconds, options.retry_after, phase.now);
+  http::add_retry_after(fields, seconds, options.retry_after, phase.now);
   return problem_answer(decision::undecided.status, decision::undecided.detail, fields, decision,
                         body);
 }
 
 }  // namespace
 
+const http::FieldSection& allow_field() {
+  static const http::FieldSection fields{{"Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}};
+  return fields;
+}
+
 OwnAnswer refusal_answer(const http::Refusal& refusal, const options::Route* route,
                          const DecisionRecord& decision, std::string& body) {
-  std::string_view fields;
-  if (refusal.status == 405) fields = http::allow_line;
-  if (refusal.status == 401) fields = route->challenge;
-  return problem_answer(refusal.status, refusal.detail, fields, decision, body);
+  const http::FieldSection* fields = &http::no_fields;
+  if (refusal.status == 405) fields = &allow_field();
+  if (refusal.status == 401) fields = &route->challenge;
+  return problem_answer(refusal.status, refusal.detail, *fields, decision, body);
 }
 
 std::optional<OwnAnswer> answer_instead_of_upstream(const options::Route& route,
@@ -107,7 +119,7 @@ std::optional<OwnAnswer> answer_instead_of_upstream(const options::Route& route,
   if (!left) return refusal_answer(left.error(), &route, decision, body);
   if (*left == std::uint64_t{0})
     return OwnAnswer{
-        .status = 204, .fields = http::allow_line, .limit_fields = decision.limit_fields};
+        .status = 204, .fields = &allow_field(), .limit_fields = &decision.limit_fields};
   if (http::has_passed(request.fields, via_name()))
     return refusal_answer(loop_detected, &route, decision, body);
   if (!route.rewrite.is_empty() && routing::has_hidden_dot_segment(request.view.path))
@@ -116,15 +128,16 @@ std::optional<OwnAnswer> answer_instead_of_upstream(const options::Route& route,
 }
 
 OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase,
-                        std::string& fields, std::string& body) {
+                        http::FieldSection& fields, std::string& body) {
   const limiter::Policy& policy = *decision.policy;
   const http::ResponseFieldOptions& options = phase.options;
-  fields.assign(policy.denial.fields);
+  fields.clear();
+  fields.add(policy.denial.fields);
   std::optional<std::int64_t> retry_after_s;
   if (decision.retry_after) {
     retry_after_s =
         http::retry_after_seconds(*decision.retry_after, options.retry_after_jitter, phase.random);
-    http::append_retry_after(fields, *retry_after_s, options.retry_after, phase.now);
+    http::add_retry_after(fields, *retry_after_s, options.retry_after, phase.now);
   }
   const limiter::DenialBody* const own = choose_body(policy.denial, phase.request_fields);
   const bool is_problem = own == nullptr || !own->text;
@@ -133,13 +146,14 @@ OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase
     http::append_quota_exceeded(body, policy.status, decision.violated, retry_after_s);
   return {.status = policy.status,
           .content_type = own == nullptr ? problem_json : std::string_view(own->content_type),
-          .fields = fields,
+          .fields = &fields,
           .body = is_problem ? body : *own->text,
-          .limit_fields = decision.limit_fields};
+          .limit_fields = &decision.limit_fields};
 }
 
 OwnAnswer undecided_answer(const DecisionRecord& decision, const options::Route* route,
-                           const AnswerPhase& phase, std::string& fields, std::string& body) {
+                           const AnswerPhase& phase, http::FieldSection& fields,
+                           std::string& body) {
   switch (decision.outcome) {
     case limiter::Outcome::forbidden:
       return refusal_answer(decision::identity_denied, route, decision, body);
@@ -168,11 +182,16 @@ void append_own_answer(std::string& text, const OwnAnswer& answer, const http::C
     out.add("\r\nContent-Length: ").number(answer.body.size()).add("\r\n");
   }
   http::ClientHop added = client;
-  if (http::has_field_line(answer.fields, "x-request-id")) added.request_id = {};  // its own value
+  if (answer.fields->contains("x-request-id")) added.request_id = {};  // its own value
   http::append_added_fields(out, added, answer.edits);
-  out.add(answer.fields);
-  if (answer.edits != nullptr)
-    answer.edits->append_to_answer(out, answer.fields, answer.status >= 400);
+  http::append_field_lines(out, *answer.fields);
+  if (answer.edits != nullptr) {
+    const http::FieldSection& edited = answer.edits->added();
+    for (std::size_t i = 0; i < edited.size(); ++i) {
+      if (answer.edits->adds_to_answer(i, *answer.fields, answer.status >= 400))
+        http::append_field_line(out, edited[i].name, edited[i].value);
+    }
+  }
   http::append_connection(out, client);
   if (has_body && answer.status != 204 && answer.status != 304) out.add(answer.body);
 }

@@ -19,6 +19,9 @@
 
 namespace weir::proxy {
 
+/// Allow, with the methods that every route forwards.
+const http::FieldSection& allow_field();
+
 /// `route`: the route of the request, whose challenge is added to a 401; nullptr: none yet.
 OwnAnswer refusal_answer(const http::Refusal& refusal, const options::Route* route,
                          const DecisionRecord& decision, std::string& body);
@@ -40,12 +43,12 @@ struct AnswerPhase {
 };
 
 OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase,
-                        std::string& fields, std::string& body);
+                        http::FieldSection& fields, std::string& body);
 
 /// The answer to a request that the limiter refuses, or cannot decide: to any outcome but allowed,
 /// unlimited and denied. `route`: as for refusal_answer().
 OwnAnswer undecided_answer(const DecisionRecord& decision, const options::Route* route,
-                           const AnswerPhase& phase, std::string& fields, std::string& body);
+                           const AnswerPhase& phase, http::FieldSection& fields, std::string& body);
 
 /// True if the answer to a request with this outcome counts as a response for `charge`: the token
 /// of a client is invalid, whom limits without one have admitted.

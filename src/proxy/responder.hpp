@@ -27,16 +27,16 @@ inline constexpr std::size_t gather_limit = 16 * 1024;
 struct OwnAnswer {
   int status = 0;
   std::string_view content_type{};
-  std::string_view fields{};  ///< field lines, each ended by CRLF
+  const http::FieldSection* fields = &http::no_fields;
   std::string_view body{};
-  std::string_view limit_fields{};  ///< the RateLimit lines
+  const http::FieldSection* limit_fields = &http::no_fields;  ///< the RateLimit fields
   const http::FieldEdits* edits = nullptr;
 };
 
 /// The upstream's final response, without its body.
 struct ForwardedAnswer {
   const http::ResponseHead& head;
-  std::string_view limit_fields;
+  const http::FieldSection* limit_fields = &http::no_fields;
   std::string_view date;  ///< for a response without a Date
 };
 
@@ -58,7 +58,7 @@ class Responder {
   virtual void begin(const ForwardedAnswer& answer) = 0;
   /// False: the piece is too large to be copied; pass it to send_from_place() after send().
   virtual bool append(std::string_view piece) = 0;
-  virtual void end(std::string_view trailer_lines) = 0;
+  virtual void end(const http::FieldSection& trailers) = 0;
   /// Sends the bytes built so far. True: some of them are left, and flush() sends them.
   virtual bool send(error_code& ec) = 0;
   virtual loop::Task<error_code> flush() = 0;

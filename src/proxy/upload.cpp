@@ -39,7 +39,7 @@ BodyState Upload::append_body(std::string& out, std::size_t most) {
   BodyState state = BodyState::payload;
   while (out.size() < most && (state = body_.pull(piece)) == BodyState::payload)
     is_chunked_ ? http::append_chunk(out, piece) : void(out.append(piece));
-  if (state == BodyState::ended && is_chunked_) http::append_last_chunk(out, trailers_.lines());
+  if (state == BodyState::ended && is_chunked_) http::append_last_chunk(out, trailers_.fields());
   if (state == BodyState::malformed) state_.failure = Failure::body_malformed;
   if (decision::is_too_large(phase_.generation.options.downstream, body_.received()))
     state_.failure = Failure::body_too_large;

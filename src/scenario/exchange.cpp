@@ -102,9 +102,9 @@ Instant Exchange::decided(const config::Config& config, Instant start,
   if (!route.upstream) {
     answer_ = {.status = route.respond.status,
                .content_type = route.respond.content_type,
-               .fields = route.respond.fields,
+               .fields = &route.respond.fields,
                .body = route.respond.body,
-               .limit_fields = recorded_.limit_fields,
+               .limit_fields = &recorded_.limit_fields,
                .edits = edits_of(&route)};
     kind_ = Kind::fixed;
     if (!route.decide || !request.holds_units()) return passed_at;
@@ -227,7 +227,7 @@ void Exchange::respond(const offline::Request& request, Instant now, Happened& t
   if (expected.body && method != "HEAD")
     to.body = is_forwarded ? std::string_view(step_->response.body) : answer_.body;
   if (expected.fields.empty()) return;
-  const http::ClientHop client{.keep_alive = true, .limit_fields = recorded_.limit_fields};
+  const http::ClientHop client{.keep_alive = true, .limit_fields = &recorded_.limit_fields};
   if (!is_forwarded)
     return proxy::append_own_answer(to.head, answer_,
                                     {.keep_alive = true, .limit_fields = answer_.limit_fields},

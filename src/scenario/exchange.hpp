@@ -63,7 +63,7 @@ class Exchange {
   limiter::Trace trace_;
   proxy::DecisionRecord recorded_;
   proxy::OwnAnswer answer_;  ///< views the two texts
-  std::string fields_;
+  http::FieldSection fields_;
   std::string body_;
   bool is_response_ = false;  ///< the own answer counts as a response for `charge`
   // The response of the upstream; the fields view the head.

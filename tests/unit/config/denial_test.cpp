@@ -1,6 +1,7 @@
 #include "catch.hpp"
 #include "config/sections.hpp"
 #include "unit/config/loading.hpp"
+#include "unit/http/lines_of.hpp"
 
 namespace weir::config {
 namespace {
@@ -21,7 +22,7 @@ TEST_CASE("a denial is a problem document without settings of its own") {
   const limiter::Policy policy = policy_of("{rate: 1/s}");
   CHECK(policy.status == 429);
   CHECK(policy.denial.bodies.empty());
-  CHECK(policy.denial.fields == "Cache-Control: no-store\r\n");
+  CHECK(http::lines_of(policy.denial.fields) == "Cache-Control: no-store\r\n");
 }
 
 TEST_CASE("a policy sets the body of its denials, its media type and more fields") {
@@ -33,11 +34,12 @@ TEST_CASE("a policy sets the body of its denials, its media type and more fields
       R"({rate: 1/s, content_type: application/json, body: '{"slow": true}', headers: {Link: "<https://a.example>; rel=help", access-control-allow-origin: "*"}})");
   CHECK(policy.denial.bodies ==
         Bodies{{.content_type = "application/json", .text = "{\"slow\": true}"}});
-  CHECK(policy.denial.fields ==
+  CHECK(http::lines_of(policy.denial.fields) ==
         "Cache-Control: no-store\r\nLink: <https://a.example>; rel=help\r\n"
         "access-control-allow-origin: *\r\n");
   CHECK(policy.visible);
-  CHECK(policy_of("{rate: 1/s, headers: {cache-control: \" private \"}}").denial.fields ==
+  CHECK(http::lines_of(
+            policy_of("{rate: 1/s, headers: {cache-control: \" private \"}}").denial.fields) ==
         "cache-control: private\r\n");
 }
 
@@ -46,7 +48,7 @@ TEST_CASE("a body for each media type varies by Accept, and has the problem docu
                     {.content_type = "application/problem+json", .text = std::nullopt}};
   const auto html = policy_of("{rate: 1/s, body: {text/html: <p>}}").denial;
   CHECK(html.bodies == both);
-  CHECK(html.fields == "Cache-Control: no-store\r\nVary: Accept\r\n");
+  CHECK(http::lines_of(html.fields) == "Cache-Control: no-store\r\nVary: Accept\r\n");
   const auto ordered =
       policy_of("{rate: 1/s, body: {application/problem+json: default, text/html: <p>}}").denial;
   CHECK(ordered.bodies == Bodies{both[1], both[0]});
@@ -58,10 +60,12 @@ TEST_CASE("a body for each media type varies by Accept, and has the problem docu
       {"Origin, ACCEPT", "vary: Origin, ACCEPT\r\n"},
       {"*", "vary: *\r\n"},
   }));
-  CHECK(policy_of("{rate: 1/s, body: {text/html: <p>}, headers: {vary: \"" + vary + "\"}}")
-            .denial.fields == "Cache-Control: no-store\r\n" + expected);
+  CHECK(http::lines_of(
+            policy_of("{rate: 1/s, body: {text/html: <p>}, headers: {vary: \"" + vary + "\"}}")
+                .denial.fields) == "Cache-Control: no-store\r\n" + expected);
   // One body is not negotiated.
-  CHECK(policy_of("{rate: 1/s, body: {application/problem+json: default}}").denial.fields ==
+  CHECK(http::lines_of(
+            policy_of("{rate: 1/s, body: {application/problem+json: default}}").denial.fields) ==
         "Cache-Control: no-store\r\n");
 }
 
@@ -101,15 +105,18 @@ TEST_CASE("the section denied has the defaults of all policies") {
   const auto inherits = policy_of("{rate: 1/s}", defaults);
   CHECK(inherits.status == 503);
   CHECK(inherits.denial.bodies == Bodies{{.content_type = "text/plain", .text = "busy"}});
-  CHECK(inherits.denial.fields == "Cache-Control: no-store\r\nX-A: 1\r\nX-B: 2\r\n");
+  CHECK(http::lines_of(inherits.denial.fields) ==
+        "Cache-Control: no-store\r\nX-A: 1\r\nX-B: 2\r\n");
   const auto replaces = policy_of(
       "{rate: 1/s, status: 429, body: {application/problem+json: default}, headers: {x-b: 3}}",
       defaults);
   CHECK(replaces.status == 429);
   CHECK(replaces.denial.bodies ==
         Bodies{{.content_type = "application/problem+json", .text = std::nullopt}});
-  CHECK(replaces.denial.fields == "Cache-Control: no-store\r\nX-A: 1\r\nx-b: 3\r\n");
-  CHECK(policy_of("{rate: 1/s, headers: false}", defaults).denial.fields == inherits.denial.fields);
+  CHECK(http::lines_of(replaces.denial.fields) ==
+        "Cache-Control: no-store\r\nX-A: 1\r\nx-b: 3\r\n");
+  CHECK(http::lines_of(policy_of("{rate: 1/s, headers: false}", defaults).denial.fields) ==
+        http::lines_of(inherits.denial.fields));
 }
 
 TEST_CASE("the content of a variable is in no message about a denial") {

@@ -87,7 +87,7 @@ TEST_CASE("a fixed answer has fields, and a redirect needs a location") {
   };
   CHECK(must_load(respond("status: 301, headers: {Location: /a, x: 1}"))
             ->proxy.routes[0]
-            .respond.fields == "Location: /a\r\nx: 1\r\n");
+            .respond.fields == http::FieldSection{{"Location", "/a"}, {"x", "1"}});
   CHECK(warnings_of(respond("status: 301, headers: {location: /a}")).empty());
   CHECK(warnings_of(respond("status: 304")).empty());
   CHECK(warnings_of(respond("status: 308")) ==

@@ -1,5 +1,6 @@
 #include "catch.hpp"
 #include "unit/config/loading.hpp"
+#include "unit/http/lines_of.hpp"
 
 namespace weir::config {
 namespace {
@@ -86,15 +87,15 @@ identities: {user: {header: x-user}}
 
 TEST_CASE("a route that requires an identity has a challenge for the ways it may come") {
   const auto challenge = [](const std::string& limits) {
-    return must_load(
-               "identities: {user: {header: Authorization}, key: {header: x-api-key},\n"
-               "  any: {any_of: [{query: key}, {header: authorization}]},\n"
-               "  all: {all_of: [{cookie: a}, {path: {}}]}}\n"
-               "policies: {p: {rate: 1/s}, q: {rate: 2/s}}\n"
-               "routes: [{respond: {}, limits: [" +
-               limits + "]}]\n")
-        ->proxy.routes[0]
-        .challenge;
+    return http::lines_of(
+        must_load("identities: {user: {header: Authorization}, key: {header: x-api-key},\n"
+                  "  any: {any_of: [{query: key}, {header: authorization}]},\n"
+                  "  all: {all_of: [{cookie: a}, {path: {}}]}}\n"
+                  "policies: {p: {rate: 1/s}, q: {rate: 2/s}}\n"
+                  "routes: [{respond: {}, limits: [" +
+                  limits + "]}]\n")
+            ->proxy.routes[0]
+            .challenge);
   };
   CHECK(challenge("{policy: p, key: user}").empty());
   CHECK(challenge("{policy: p, key: user, required: true}") == "WWW-Authenticate: Bearer\r\n");

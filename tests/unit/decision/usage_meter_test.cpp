@@ -60,7 +60,7 @@ TEST_CASE("the cost is read from a field, from the body, or from a trailer field
   SECTION("a trailer field, which has precedence over the body as in the list") {
     metered.meter.begin(json);
     metered.meter.feed(R"({"usage": 7})");
-    metered.meter.end("x-other: 1\r\nX-Cost: 9\r\n");
+    metered.meter.end({{"x-other", "1"}, {"X-Cost", "9"}});
     CHECK(metered.result()->cost == 9);
   }
 }

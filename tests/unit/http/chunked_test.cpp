@@ -280,7 +280,7 @@ TEST_CASE("encoded chunks are decoded to the same bytes") {
     for (const std::string_view chunk : random_pieces(payload, random)) {
       append_chunk(encoded, chunk);
     }
-    append_last_chunk(encoded, "");
+    append_last_chunk(encoded, {});
     REQUIRE(decode(random_pieces(encoded, random)) == Decoded{Event::done, payload, "", ""});
   }
 }
@@ -289,7 +289,7 @@ TEST_CASE("chunk sizes are plain hexadecimal") {
   std::string out = "x";
   const std::string payload(0x1aF, 'p');
   append_chunk(out, payload);
-  append_last_chunk(out, "T: 1\r\n");
+  append_last_chunk(out, {{"T", "1"}});
   CHECK(out == "x1af\r\n" + payload + "\r\n0\r\nT: 1\r\n\r\n");
 }
 

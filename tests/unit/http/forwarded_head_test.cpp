@@ -92,7 +92,8 @@ TEST_CASE("the id of a request goes to both sides, and replaces what they sent")
         "192.0.2.7\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: a\r\nX-Request-Id: "
         "id-1\r\n\r\n");
   request.client.request_id = "id-1";
-  request.client.limit_fields = "RateLimit: l\r\n";
+  const FieldSection limit{{"RateLimit", "l"}};
+  request.client.limit_fields = &limit;
   bool chunk = false;
   CHECK(request.to_client("HTTP/1.1 204 No Content\r\nDate: d\r\nX-REQUEST-ID: its own\r\n\r\n",
                           chunk) ==
@@ -196,7 +197,8 @@ TEST_CASE("E1: an expectation of HTTP/1.0 is not passed on") {
 
 TEST_CASE("H2 H6 H15: an answer keeps its lines, loses its hop and gains a Date and the limits") {
   Forwarded request("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  request.client.limit_fields = "RateLimit: \"p\";r=1\r\n";
+  const FieldSection limit{{"RateLimit", "\"p\";r=1"}};
+  request.client.limit_fields = &limit;
   bool chunk = true;
   CHECK(request.to_client("HTTP/1.0 200 Fine\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nConnection: "
                           "x-h\r\nX-H: 1\r\nContent-Length: 3\r\n\r\n",
@@ -216,7 +218,8 @@ TEST_CASE("Weir's limit fields replace the upstream's of the same name") {
   CHECK(request.to_client(response, chunk) ==
         "HTTP/1.1 200 OK\r\nDate: d\r\nRATELIMIT: \"up\";r=9\r\nRateLimit-Limit: 9\r\n"
         "X-RateLimit-Limit: 8\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
-  request.client.limit_fields = "RateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n";
+  const FieldSection limit{{"RateLimit", "\"p\";r=1"}, {"RateLimit-Limit", "2"}};
+  request.client.limit_fields = &limit;
   CHECK(request.to_client(response, chunk) ==
         "HTTP/1.1 200 OK\r\nDate: d\r\nX-RateLimit-Limit: 8\r\nRetry-After: 7\r\n"
         "Content-Length: 0\r\nRateLimit: \"p\";r=1\r\nRateLimit-Limit: 2\r\n\r\n");
@@ -301,13 +304,14 @@ TEST_CASE("a route changes the fields of final, interim and switching responses"
   line = parse_response_head(switching, fields);
   REQUIRE(line.has_value());
   out.clear();
+  const FieldSection limit{{"RateLimit", "l"}};
   append_switching_head(out,
                         {.line = *line,
                          .fields = fields,
                          .connection = connection_options(fields),
                          .body = {},
                          .edits = &edits},
-                        {.limit_fields = "RateLimit: l\r\n"});
+                        {.limit_fields = &limit});
   CHECK(out ==
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nX-A: set\r\nx-b: "
         "added\r\nRateLimit: l\r\nConnection: upgrade\r\n\r\n");

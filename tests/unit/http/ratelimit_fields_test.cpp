@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "unit/http/lines_of.hpp"
 
 namespace weir::http {
 namespace {
@@ -25,9 +26,9 @@ struct Reported {
 };
 
 std::string fields_for(std::vector<PolicyReport> reports, ResponseFieldOptions options = {}) {
-  std::string out;
-  append_rate_limit_fields(out, reports, options);
-  return out;
+  FieldSection out;
+  add_rate_limit_fields(out, reports, options);
+  return lines_of(out);
 }
 
 TEST_CASE("the example of the documentation") {
@@ -161,9 +162,9 @@ TEST_CASE("names are structured strings") {
 }
 
 std::string retry_after(std::int64_t seconds, RetryAfterForm form, Instant now) {
-  std::string out;
-  append_retry_after(out, seconds, form, now);
-  return out;
+  FieldSection out;
+  add_retry_after(out, seconds, form, now);
+  return lines_of(out);
 }
 
 TEST_CASE("Retry-After in seconds") {

@@ -1,6 +1,7 @@
 #include "proxy/decision_record.hpp"
 
 #include "catch.hpp"
+#include "unit/http/lines_of.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -56,8 +57,8 @@ TEST_CASE("a record keeps what the answer and the log need of the verdict") {
   CHECK(record.remaining == 3);
   CHECK(record.identity == limits[1].identity);
   CHECK(record.violated.empty());
-  CHECK(holds(record.limit_fields, "RateLimit: \"one\";r=7"));
-  CHECK(holds(record.limit_fields, "\"two\";r=3"));
+  CHECK(holds(http::lines_of(record.limit_fields), "RateLimit: \"one\";r=7"));
+  CHECK(holds(http::lines_of(record.limit_fields), "\"two\";r=3"));
 }
 
 TEST_CASE("while this instance decides alone, all fields describe its share") {
@@ -73,7 +74,7 @@ TEST_CASE("while this instance decides alone, all fields describe its share") {
                  .deciding = &shared,
                  .limits = {&limit, 1}},
                 {});
-    return record.limit_fields;
+    return http::lines_of(record.limit_fields);
   };
   CHECK(
       holds(fields_of(limiter::Decider::local, 30s), "RateLimit-Policy: \"shared\";q=4;w=30\r\n"));
@@ -96,7 +97,7 @@ TEST_CASE("the quota of a concurrency policy is that of its share or override") 
                  .deciding = &slots,
                  .limits = {&limit, 1}},
                 {});
-    return record.limit_fields;
+    return http::lines_of(record.limit_fields);
   };
   const std::string unit = ";qu=\"concurrent-requests\"\r\n";
   CHECK(holds(fields_of(limiter::Decider::redis, {}), "\"slots\";q=9" + unit));
@@ -121,8 +122,8 @@ TEST_CASE("only visible, enforced policies are named as violated") {
   CHECK(record.retry_after == Duration(7s));
   CHECK(record.policy == &hidden);
   CHECK(record.identity == limits[1].identity);
-  CHECK(holds(record.limit_fields, "\"kept\";r=4"));
-  CHECK_FALSE(holds(record.limit_fields, "hidden"));
+  CHECK(holds(http::lines_of(record.limit_fields), "\"kept\";r=4"));
+  CHECK_FALSE(holds(http::lines_of(record.limit_fields), "hidden"));
 }
 
 TEST_CASE("a verdict without limits has no fields") {

@@ -4,6 +4,8 @@
 
 #include "catch.hpp"
 #include "proxy/context.hpp"
+#include "proxy/own_answers.hpp"
+#include "unit/http/lines_of.hpp"
 #include "unit/proxy/exchanged.hpp"
 
 namespace weir::proxy::test {
@@ -22,7 +24,7 @@ TEST_CASE("A request that no route matches is answered 404") {
 
 TEST_CASE("A request that is not acceptable is refused before it has a route") {
   const auto [line, status, field] = GENERATE(table<std::string, int, std::string>({
-      {"TRACE /fixed", 405, std::string(http::allow_line)},
+      {"TRACE /fixed", 405, http::lines_of(allow_field())},
       {"GET /fixed\\x", 400, ""},
       {"GET /a%2Fb", 400, ""},  // by the route phase
   }));
@@ -200,7 +202,7 @@ TEST_CASE("OPTIONS with Max-Forwards is answered by Weir when it has come to its
   exchanged.ask("OPTIONS /up", "Max-Forwards: " + value + "\r\n");
   CHECK(exchanged.response().status == status);
   CHECK(exchanged.response().is_weirs_own);
-  CHECK(exchanged.response().fields == (status == 204 ? http::allow_line : ""));
+  CHECK(exchanged.response().fields == (status == 204 ? http::lines_of(allow_field()) : ""));
   CHECK(exchanged.upstream.accept() == nullptr);
 }
 

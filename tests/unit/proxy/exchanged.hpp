@@ -60,7 +60,7 @@ inline Configuration settings_for(std::uint16_t upstream_port) {
   shadow.visible = false;
   limit(settings, routes[strict], "keyed", by_key);
   routes[strict].limits[0].required = true;
-  routes[strict].challenge = "WWW-Authenticate: Bearer\r\n";
+  routes[strict].challenge = {{"WWW-Authenticate", "Bearer"}};
   limit(settings, routes[query], "query", by_query);
   limit(settings, routes[leaky], "leaky", by_address).numbers =
       store::test::policy(rules::Algorithm::leaky_bucket, 4, 4 * long_delay);

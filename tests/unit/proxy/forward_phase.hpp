@@ -76,11 +76,12 @@ class ForwardTest {
   http::ReceivedRequest request;
   ForwardingRecord record;
   RequestCount count;
+  const http::FieldSection limit_fields{{"RateLimit", "\"p\";r=1"}};
   const ForwardPhase phase{.context = world.context,
                            .generation = *world.context.generation,
                            .client = client.side,
                            .request = request,
-                           .limit_fields = "RateLimit: \"p\";r=1\r\n",
+                           .limit_fields = &limit_fields,
                            .pool = *world.context.generation->pools[0],
                            .counters = *world.counters->upstreams[0],
                            .record = record,

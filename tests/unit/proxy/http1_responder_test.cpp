@@ -7,6 +7,9 @@
 namespace weir::proxy::test {
 namespace {
 
+const http::FieldSection limit_fields{{"RateLimit", "l"}};
+const http::FieldSection own_fields{{"X-A", "1"}};
+
 using namespace std::chrono_literals;
 using Kind = http::Framing::Kind;
 
@@ -38,7 +41,7 @@ class Answering : public Http1Client {
     if (kind == Kind::length)
       fields_.push_back(
           {.id = http::FieldId::content_length, .name = "Content-Length", .value = "5"});
-    responder.begin({.head = head(kind), .limit_fields = "RateLimit: l\r\n", .date = date});
+    responder.begin({.head = head(kind), .limit_fields = &limit_fields, .date = date});
   }
   http::ResponseHead head(Kind kind) const {
     return {.line = line_, .fields = fields_, .connection = options_, .body = {kind, 5}};
@@ -79,9 +82,9 @@ TEST_CASE("A response of Weir's own has a length, and a Connection line as the v
   CHECK_FALSE(client.responder.keeps_connection());
   CHECK(client.answer({.status = 404,
                        .content_type = "t/p",
-                       .fields = "X-A: 1\r\n",
+                       .fields = &own_fields,
                        .body = "no",
-                       .limit_fields = "RateLimit: l\r\n"}) ==
+                       .limit_fields = &limit_fields}) ==
         "HTTP/1.1 404 Not Found\r\nContent-Type: t/p\r\nContent-Length: 2\r\nRateLimit: l\r\n"
         "X-A: 1\r\n" +
             connection + "\r\nno");
@@ -102,7 +105,7 @@ TEST_CASE("A response of Weir's own has the fields of its route, unless it has i
   client.receive(get_request);
   const std::string text = client.answer({.status = status,
                                           .content_type = "t/p",
-                                          .fields = "X-A: 1\r\n",
+                                          .fields = &own_fields,
                                           .body = "no",
                                           .edits = &edits});
   CHECK(text.ends_with("Content-Length: 2\r\nX-A: 1\r\n" + added + "\r\nno"));
@@ -121,8 +124,8 @@ TEST_CASE("A response of Weir's own has no body where HTTP allows none") {
   }
   SECTION("204") {
     client.receive(get_request);
-    CHECK(client.answer({.status = 204, .fields = http::allow_line, .body = "ok"}) ==
-          "HTTP/1.1 204 No Content\r\n" + std::string(http::allow_line) + "\r\n");
+    CHECK(client.answer({.status = 204, .fields = &own_fields, .body = "ok"}) ==
+          "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n");
   }
   SECTION("304") {
     client.receive(get_request);
@@ -201,7 +204,7 @@ TEST_CASE("A forwarded response is framed for the client's version") {
   client.begin(kind);
   CHECK_FALSE(client.responder.has_begun());
   CHECK(client.responder.append("hello"));
-  client.responder.end("X: 1\r\n");
+  client.responder.end({{"X", "1"}});
   const std::string length = kind == Kind::length ? "Content-Length: 5\r\n" : "";
   const std::string expected = forwarded_head + length + added + framing + "\r\n" + body;
   CHECK(client.sent() == expected);
@@ -229,10 +232,10 @@ TEST_CASE("Pieces of a body are sent one after the other") {
   client.world.context.output = "of another exchange";
   CHECK(client.sent().empty());
   CHECK(client.responder.append("d"));
-  client.responder.end("");
+  client.responder.end({});
   CHECK(client.sent() == "1\r\nd\r\n0\r\n\r\n");
   client.world.context.output = "of another exchange";
-  client.responder.end("");
+  client.responder.end({});
   CHECK(client.sent() == "0\r\n\r\n");
 }
 
@@ -317,8 +320,8 @@ TEST_CASE("After a 101 bytes pass both ways, from those that came with the heads
   client.receive("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
                  "early ");
   client.set_head(101, {{.id = http::FieldId::upgrade, .name = "Upgrade", .value = "x"}});
-  CHECK_FALSE(client.run(client.responder.switch_protocols(
-      {.head = client.head(Kind::none), .limit_fields = "", .date = {}})));
+  CHECK_FALSE(
+      client.run(client.responder.switch_protocols({.head = client.head(Kind::none), .date = {}})));
   const std::string head = client.far.receive();
   CHECK(head == "HTTP/1.1 101 Fine\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n");
   StreamPair upstream(client.world.io);

@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "decision/refusals.hpp"
 #include "proxy/failure.hpp"
+#include "unit/http/lines_of.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -19,31 +20,32 @@ TEST_CASE("a request that no store decided may come again in a second, and with 
   DecisionRecord decision;
   decision.outcome = limiter::Outcome::failed;
   http::ResponseFieldOptions options;
-  std::string fields = "of the last answer";
+  http::FieldSection fields{{"X-Of", "the last answer"}};
   std::string body;
   AnswerPhase phase{.options = options, .request_fields = {}, .now = now, .random = 0};
   OwnAnswer answer = undecided_answer(decision, nullptr, phase, fields, body);
   CHECK(answer.status == 503);
-  CHECK(answer.fields == "Retry-After: 1\r\n");
+  CHECK(http::lines_of(*answer.fields) == "Retry-After: 1\r\n");
   CHECK(text_holds(answer.body, decision::undecided.detail));
   options.retry_after_jitter = 10s;
   phase.random = ~0ULL / 2;
   answer = undecided_answer(decision, nullptr, phase, fields, body);
-  CHECK(answer.fields != "Retry-After: 1\r\n");
+  CHECK(http::lines_of(*answer.fields) != "Retry-After: 1\r\n");
 }
 
 TEST_CASE("an answer without a decision has the fields of the policy's denials") {
   limiter::Policy policy;
-  policy.denial.fields = "Cache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n";
+  policy.denial.fields = {{"Cache-Control", "no-store"}, {"Access-Control-Allow-Origin", "*"}};
   DecisionRecord decision;
   decision.outcome = limiter::Outcome::failed;
   decision.policy = &policy;
   const http::ResponseFieldOptions options;
-  std::string fields;
+  http::FieldSection fields;
   std::string body;
   const AnswerPhase phase{.options = options, .request_fields = {}, .now = now};
   const OwnAnswer answer = undecided_answer(decision, nullptr, phase, fields, body);
-  CHECK(answer.fields == policy.denial.fields + "Retry-After: 1\r\n");
+  CHECK(http::lines_of(*answer.fields) ==
+        http::lines_of(policy.denial.fields) + "Retry-After: 1\r\n");
 }
 
 TEST_CASE("every outcome that is no decision has its answer") {
@@ -60,18 +62,19 @@ TEST_CASE("every outcome that is no decision has its answer") {
       {Outcome::failed, 503, "Retry-After: 1\r\n"},
   }));
   options::Route route;
-  route.challenge = "WWW-Authenticate: ApiKey\r\n";
+  route.challenge = {{"WWW-Authenticate", "ApiKey"}};
   DecisionRecord decision;
   decision.outcome = outcome;
   decision.rejection = jwt::Rejection::expired;
   const identity::Source source{identity::FromHeader{"x-key"}};
   decision.ambiguity.source = &source;
   const http::ResponseFieldOptions options;
-  std::string fields, body;
+  http::FieldSection fields;
+  std::string body;
   const AnswerPhase phase{.options = options, .request_fields = {}, .now = now};
   const OwnAnswer answer = undecided_answer(decision, &route, phase, fields, body);
   CHECK(answer.status == status);
-  CHECK(answer.fields == fields_of_answer);
+  CHECK(http::lines_of(*answer.fields) == fields_of_answer);
   CHECK(is_response(outcome) == (outcome == Outcome::token_invalid));
 }
 
@@ -80,20 +83,20 @@ TEST_CASE("a refusal is a problem of its status, with the fields that the status
       {400, ""},
       {404, ""},
       {502, ""},
-      {405, std::string(http::allow_line)},
+      {405, http::lines_of(allow_field())},
       {401, "WWW-Authenticate: Bearer\r\n"},
   }));
   CAPTURE(status);
   options::Route route;
-  route.challenge = "WWW-Authenticate: Bearer\r\n";
+  route.challenge = {{"WWW-Authenticate", "Bearer"}};
   DecisionRecord decision;
-  decision.limit_fields = "RateLimit: l\r\n";
+  decision.limit_fields = {{"RateLimit", "l"}};
   std::string body = "of the last answer";
   const OwnAnswer answer = refusal_answer({status, "what is wrong"}, &route, decision, body);
   CHECK(answer.status == status);
   CHECK(answer.content_type == "application/problem+json");
-  CHECK(answer.fields == fields);
-  CHECK(answer.limit_fields == "RateLimit: l\r\n");
+  CHECK(http::lines_of(*answer.fields) == fields);
+  CHECK(http::lines_of(*answer.limit_fields) == "RateLimit: l\r\n");
   CHECK(answer.body.data() == body.data());
   CHECK(text_holds(answer.body, "what is wrong"));
   CHECK(text_holds(answer.body, std::to_string(status)));
@@ -110,7 +113,7 @@ TEST_CASE("a denial carries its policy and when to come again") {
   DecisionRecord decision;
   decision.policy = &policy;
   decision.violated = {"one"};
-  decision.limit_fields = "RateLimit: l\r\n";
+  decision.limit_fields = {{"RateLimit", "l"}};
   decision.retry_after = 2'000'001us;
   http::ResponseFieldOptions options;
   std::uint64_t random = 0;
@@ -129,14 +132,15 @@ TEST_CASE("a denial carries its policy and when to come again") {
     decision.retry_after.reset();
     retry.clear();
   }
-  std::string fields = "of the last answer", body = fields;
+  http::FieldSection fields{{"X-Of", "the last answer"}};
+  std::string body = "of the last answer";
   const OwnAnswer answer = denial_answer(
       decision, {.options = options, .request_fields = {}, .now = now, .random = random}, fields,
       body);
   CHECK(answer.status == 429);
   CHECK(answer.content_type == "application/problem+json");
-  CHECK(answer.fields == "Cache-Control: no-store\r\n" + retry);
-  CHECK(answer.limit_fields == "RateLimit: l\r\n");
+  CHECK(http::lines_of(*answer.fields) == "Cache-Control: no-store\r\n" + retry);
+  CHECK(http::lines_of(*answer.limit_fields) == "RateLimit: l\r\n");
   CHECK(text_holds(answer.body, R"("violated-policies":["one"])"));
   CHECK_FALSE(text_holds(answer.body, "last answer"));
 }
@@ -152,16 +156,18 @@ TEST_CASE("a policy sets the status, the body and the fields of its denials") {
   decision.policy = &policy;
   const http::ResponseFieldOptions options;
   const AnswerPhase phase{.options = options, .request_fields = {}, .now = now};
-  std::string fields, body;
+  http::FieldSection fields;
+  std::string body;
   CHECK(denial_answer(decision, phase, fields, body).content_type == "application/problem+json");
   policy.denial = {.bodies = {{.content_type = "text/html", .text = "slow down"}},
-                   .fields = "Link: <https://a.example>; rel=help\r\n"};
+                   .fields = {{"Link", "<https://a.example>; rel=help"}}};
   decision.retry_after = 1s;
   const OwnAnswer answer = denial_answer(decision, phase, fields, body);
   CHECK(answer.status == 503);
   CHECK(answer.content_type == "text/html");
   CHECK(answer.body == "slow down");
-  CHECK(answer.fields == "Link: <https://a.example>; rel=help\r\nRetry-After: 1\r\n");
+  CHECK(http::lines_of(*answer.fields) ==
+        "Link: <https://a.example>; rel=help\r\nRetry-After: 1\r\n");
 }
 
 TEST_CASE("Accept chooses among the bodies of a denial, else the problem document is sent") {
@@ -182,7 +188,8 @@ TEST_CASE("Accept chooses among the bodies of a denial, else the problem documen
   CAPTURE(accepted);
   const std::vector<http::FieldView> request{accept(accepted)};
   const http::ResponseFieldOptions options;
-  std::string fields, body;
+  http::FieldSection fields;
+  std::string body;
   const OwnAnswer answer = denial_answer(
       decision, {.options = options, .request_fields = request, .now = now}, fields, body);
   CHECK(answer.content_type == type);

@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "loop/io.hpp"
 #include "proxy/responder.hpp"
+#include "unit/http/lines_of.hpp"
 
 namespace weir::proxy::test {
 
@@ -170,8 +171,8 @@ class ScriptedResponder final : public Responder {
     begin_with(answer.status);
     built_.is_weirs_own = true;
     built_.content_type = answer.content_type;
-    built_.fields = answer.fields;
-    built_.limit_fields = answer.limit_fields;
+    built_.fields = http::lines_of(*answer.fields);
+    built_.limit_fields = http::lines_of(*answer.limit_fields);
     built_.body = answer.body;
     built_.is_whole = true;
     error_code ec;
@@ -188,7 +189,7 @@ class ScriptedResponder final : public Responder {
     begin_with(answer.head.line.status);
     for (const auto& field : answer.head.fields)
       built_.fields.append(field.name).append(": ").append(field.value).append("\r\n");
-    built_.limit_fields = answer.limit_fields;
+    built_.limit_fields = http::lines_of(*answer.limit_fields);
     date = answer.date;
   }
   bool append(std::string_view piece) override {
@@ -196,8 +197,8 @@ class ScriptedResponder final : public Responder {
     built_.body.append(piece);
     return true;
   }
-  void end(std::string_view trailer_lines) override {
-    built_.trailers = trailer_lines;
+  void end(const http::FieldSection& trailers) override {
+    built_.trailers = http::lines_of(trailers);
     built_.is_whole = true;
   }
   bool send(error_code& ec) override {

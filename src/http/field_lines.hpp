@@ -1,0 +1,20 @@
+// Fields as HTTP/1 writes them: a line for each, ended by CRLF (RFC 9112 section 5). Pure.
+#pragma once
+
+#include <string_view>
+
+#include "base/appender.hpp"
+#include "http/field_section.hpp"
+
+namespace weir::http {
+
+inline void append_field_line(Appender& out, std::string_view name, std::string_view value) {
+  using namespace std::string_view_literals;
+  out.add_all(name, ": "sv, value, "\r\n"sv);
+}
+
+inline void append_field_lines(Appender& out, const FieldSection& fields) {
+  out.add(fields.lines_);
+}
+
+}  // namespace weir::http

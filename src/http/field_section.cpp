@@ -1,0 +1,34 @@
+#include "http/field_section.hpp"
+
+#include <algorithm>
+
+#include "http/request_view.hpp"
+
+namespace weir::http {
+
+FieldSection::FieldSection(std::initializer_list<Field> fields) {
+  for (const Field& field : fields)
+    add(field.name, field.value);
+}
+
+bool FieldSection::contains(std::string_view name) const {
+  for (const Field field : *this) {
+    if (iequals(field.name, name)) return true;
+  }
+  return false;
+}
+
+void FieldSection::add(std::string_view name, std::string_view value) {
+  Writer(*this).begin(name).add(value);
+}
+
+void FieldSection::add(const FieldSection& other) {
+  const auto shift = static_cast<std::uint32_t>(lines_.size());
+  lines_.append(other.lines_);
+  for (Place place : other.places_) {
+    place.begin += shift;
+    places_.push_back(place);
+  }
+}
+
+}  // namespace weir::http
