@@ -4,6 +4,8 @@
 #include <charconv>
 #include <chrono>
 
+#include "base/appender.hpp"
+
 namespace weir {
 namespace {
 
@@ -89,6 +91,22 @@ std::optional<Instant> parse_rfc3339(std::string_view text) {
   const chrono::year_month_day date{year, month, day};
   if (!in.good() || !in.at_end() || !date.ok()) return std::nullopt;
   return Instant{chrono::sys_days{date}} + hour + minute + second + rest - ahead;
+}
+
+std::string to_rfc3339(Instant at) {
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const auto us = static_cast<std::uint64_t>(to_us(at - day));
+  const std::uint64_t s = us / 1'000'000;
+  std::string text;
+  Appender out(text);
+  out.padded<4>(static_cast<unsigned>(static_cast<int>(date.year()))).add('-');
+  out.padded<2>(static_cast<unsigned>(date.month())).add('-');
+  out.padded<2>(static_cast<unsigned>(date.day())).add('T');
+  out.padded<2>(s / 3'600).add(':').padded<2>(s / 60 % 60).add(':').padded<2>(s % 60);
+  if (us % 1'000'000 != 0) out.add('.').padded<6>(us % 1'000'000);
+  out.add('Z');
+  return text;
 }
 
 }  // namespace weir

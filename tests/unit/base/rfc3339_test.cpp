@@ -56,3 +56,11 @@ TEST_CASE("Other text is no time") {
     CHECK_FALSE(parse_rfc3339(text).has_value());
   }
 }
+
+TEST_CASE("an instant is written as it is read") {
+  for (const char* text :
+       {"2026-12-01T00:00:00Z", "1970-01-01T00:00:00.000001Z", "2024-02-29T23:59:59.999999Z"}) {
+    CAPTURE(text);
+    CHECK(to_rfc3339(parse_rfc3339(text).value()) == text);
+  }
+}
