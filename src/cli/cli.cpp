@@ -37,6 +37,7 @@ void describe(CLI::App& root, Action& chosen) {
   add_proxy(root, chosen);
   add_check(root, chosen);
   add_explain(root, chosen);
+  add_replay(root, chosen);
   add_test(root, chosen);
   add_hash(root, chosen);
   add_health(root, chosen);

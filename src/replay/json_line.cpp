@@ -86,6 +86,16 @@ std::optional<Instant> instant_of_number(std::string_view text) {
   return instant_from_us(std::llround(us));
 }
 
+/// A length of time in units of this many microseconds; empty: not a number of them, or negative.
+std::optional<Duration> duration_of(std::string_view text, double us_per_unit) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  const double us = number * us_per_unit;
+  if (!(us >= 0 && us <= 1e15)) return std::nullopt;
+  return Duration{std::llround(us)};
+}
+
 }  // namespace
 
 JsonLineReader::JsonLineReader(JsonMembers members) {
@@ -97,14 +107,22 @@ JsonLineReader::JsonLineReader(JsonMembers members) {
            {members.status, Part::status},
            {members.user, Part::user},
            {members.referer, Part::referer},
-           {members.user_agent, Part::user_agent}}) {
+           {members.user_agent, Part::user_agent},
+           {members.host, Part::host},
+           {members.duration, Part::duration},
+           {members.duration_ms, Part::duration_ms},
+           {members.duration_us, Part::duration_us},
+           {members.decided_at, Part::decided_at}}) {
     if (!path.empty()) sought_.push_back({.path = std::move(path), .part = part});
   }
+  for (auto& [name, path] : members.fields)
+    sought_.push_back({.path = std::move(path), .part = Part::field, .name = std::move(name)});
 }
 
 Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   LoggedRequest request;
   path_.clear();
+  fields_.clear();
   unescaped_.clear();
   unescaped_.reserve(line.size());  // no view may become invalid
   has_time_ = has_bad_time_ = has_bad_status_ = false;
@@ -114,6 +132,7 @@ Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   if (!rest.empty()) return LineFault::form;
   if (!has_time_ || has_bad_time_) return LineFault::time;
   if (has_bad_status_) return LineFault::status;
+  request.fields = fields_;
   return request;
 }
 
@@ -149,11 +168,11 @@ bool JsonLineReader::read_value(std::string_view& rest, LoggedRequest& to, std::
     if (depth == deepest) return false;
     take(rest, '[');
     if (take(rest, ']')) return true;
-    const std::string path = path_;
+    const std::size_t before = path_.size();
     for (bool is_first = true;; is_first = false) {
-      if (!is_first) path_.assign(1, '\0');  // no member has this path
+      if (!is_first) path_ += '\0';  // no member has this path
       if (!read_value(rest, to, depth + 1)) return false;
-      path_ = path;
+      path_.resize(before);
       if (take(rest, ']')) return true;
       if (!take(rest, ',')) return false;
     }
@@ -210,7 +229,22 @@ void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
       to.at = at.value_or(Instant{});
       return;
     }
+    case Part::duration:
+    case Part::duration_ms:
+    case Part::duration_us:
+      to.duration = duration_of(text, found->part == Part::duration      ? 1e6
+                                      : found->part == Part::duration_ms ? 1e3
+                                                                         : 1);
+      return;
+    case Part::decided_at:
+      if (const auto us = parse_number<std::int64_t>(text); us && *us >= 0)
+        to.decided_at = instant_from_us(*us);
+      return;
+    case Part::field:
+      if (!text.empty()) fields_.push_back({.name = found->name, .value = text});
+      return;
     case Part::status: {
+      if (text == "0" || text == "-" || text.empty()) return;  // there was no response
       const auto status = parse_number<int>(text);
       has_bad_status_ = !status || *status < 100 || *status > 599;
       if (!has_bad_status_) to.status = status;
@@ -224,6 +258,9 @@ void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
       return;
     case Part::target:
       to.target = text;
+      return;
+    case Part::host:
+      to.host = text;
       return;
     case Part::user:
       to.user = text;

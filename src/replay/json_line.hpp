@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -23,6 +24,13 @@ struct JsonMembers {
   std::string user = "identity";
   std::string referer = "referer";
   std::string user_agent = "user_agent";
+  std::string host{};
+  std::string duration{};  ///< seconds
+  std::string duration_ms{};
+  std::string duration_us = "duration_us";
+  std::string decided_at = "decided_at";  ///< microseconds since 1970
+  /// Names of request header fields, and the paths of the members with their values.
+  std::vector<std::pair<std::string, std::string>> fields{};
 };
 
 class JsonLineReader {
@@ -41,11 +49,18 @@ class JsonLineReader {
     status,
     user,
     referer,
-    user_agent
+    user_agent,
+    host,
+    duration,
+    duration_ms,
+    duration_us,
+    decided_at,
+    field
   };
   struct Sought {
     std::string path;
     Part part;
+    std::string name{};  ///< of a field
   };
 
   bool read_object(std::string_view& rest, LoggedRequest& to, std::size_t depth);
@@ -56,6 +71,7 @@ class JsonLineReader {
   std::vector<Sought> sought_;
   std::string path_;  ///< of the member that is being read
   std::string unescaped_;
+  std::vector<LoggedField> fields_;
   bool has_time_ = false;
   bool has_bad_time_ = false;
   bool has_bad_status_ = false;

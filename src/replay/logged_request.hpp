@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/ip_address.hpp"
@@ -11,15 +12,25 @@
 
 namespace weir::replay {
 
+/// A header field of the request.
+struct LoggedField {
+  std::string_view name;
+  std::string_view value;
+};
+
 struct LoggedRequest {
   Instant at{};
   std::optional<IpAddress> client{};  ///< empty: the log has a host name, or none
   std::string_view method{};          ///< empty: the request was not valid HTTP
   std::string_view target{};
   std::optional<int> status{};
-  std::string_view user{};        ///< of Basic authentication; empty: none
-  std::string_view referer{};     ///< empty: none, or not in the log
-  std::string_view user_agent{};  ///< likewise
+  std::string_view user{};                ///< of Basic authentication; empty: none
+  std::string_view referer{};             ///< empty: none, or not in the log
+  std::string_view user_agent{};          ///< likewise
+  std::string_view host{};                ///< likewise, of the Host field
+  std::optional<Duration> duration{};     ///< until the end of the response; empty: not in the log
+  std::optional<Instant> decided_at{};    ///< when Weir decided; empty: not in the log
+  std::span<const LoggedField> fields{};  ///< others that the log has
 };
 
 /// Why a line cannot be read. A log that ends in the middle of a line has one such line.
@@ -27,6 +38,7 @@ enum class LineFault : std::uint8_t {
   form,    ///< a part is missing, or not where the format has it
   time,    ///< its time cannot be read
   status,  ///< its status is not a number from 100 to 599, or -
+  length,  ///< it is longer than LogLines::longest
 };
 
 }  // namespace weir::replay

@@ -18,6 +18,8 @@ LIBRARIES = {
     "nlohmann/": "nlohmann_json::nlohmann_json",
     "spdlog/": "spdlog::spdlog",
     "yaml-cpp/": "yaml-cpp",
+    "zlib.h": "ZLIB::ZLIB",
+    "zstd.h": "zstd",
 }
 IMPLEMENTATION = re.compile(r"boost/asio/impl/src\.hpp|boost/asio/ssl")
 # What takes longer to compile than most rooms, except for the names of fields, methods and statuses.

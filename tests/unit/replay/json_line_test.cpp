@@ -29,6 +29,10 @@ TEST_CASE("a line of Weir's own log has its parts") {
   CHECK(read->user == "a5c44d7696c9e5fdd2ba5b788687c5a2");
   CHECK(read->user_agent == "curl/8");
   CHECK(read->referer.empty());
+  const auto ended = reader.read(R"({"time":0,"duration_us":1500,"decided_at":1767225600250000})");
+  REQUIRE(ended.has_value());
+  CHECK(ended->duration == Duration{1'500});
+  CHECK(ended->decided_at == logged_at);
 }
 
 TEST_CASE("members of other servers are found by their paths, numbers of time by their size") {
@@ -93,6 +97,9 @@ TEST_CASE("a line that is no object, is cut off, or lacks a time has its fault")
   for (const char* const status : {"99", "600", "\"ok\"", "true"})
     CHECK(json_fault(R"({"time":0,"status":)" + std::string(status) + "}") == LineFault::status);
   CHECK_FALSE(json_fault(R"({"time":0,"status":null})"));
+  // There was no response.
+  for (const char* const status : {"0", "\"-\"", "\"\""})
+    CHECK_FALSE(json_fault(R"({"time":0,"status":)" + std::string(status) + "}"));
 }
 
 }  // namespace weir::replay

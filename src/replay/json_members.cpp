@@ -1,0 +1,76 @@
+#include "replay/json_members.hpp"
+
+#include <string>
+
+#include "base/text.hpp"
+#include "http/characters.hpp"
+
+namespace weir::replay {
+namespace {
+
+constexpr std::string_view header_prefix = "header:";
+
+JsonMembers no_members() {
+  return {.time = "",
+          .client = "",
+          .method = "",
+          .target = "",
+          .status = "",
+          .user = "",
+          .referer = "",
+          .user_agent = "",
+          .duration_us = "",
+          .decided_at = ""};
+}
+
+/// nullptr: there is no such part.
+std::string* part_of(JsonMembers& members, std::string_view name) {
+  const std::pair<std::string_view, std::string*> parts[] = {{"time", &members.time},
+                                                             {"client", &members.client},
+                                                             {"method", &members.method},
+                                                             {"target", &members.target},
+                                                             {"status", &members.status},
+                                                             {"host", &members.host},
+                                                             {"user_agent", &members.user_agent},
+                                                             {"referer", &members.referer},
+                                                             {"duration", &members.duration},
+                                                             {"duration_ms", &members.duration_ms},
+                                                             {"duration_us", &members.duration_us}};
+  for (const auto& [part, path] : parts) {
+    if (part == name) return path;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<JsonMembers> read_members(std::string_view text) {
+  JsonMembers members = no_members();
+  while (!text.empty()) {
+    std::string_view path = take_until(text, ',');
+    const auto name = take_before(path, '=');
+    if (!name || path.empty())
+      return Problem{"expected NAME=MEMBER, such as time=ts,client=request.remote_ip"};
+    if (name->starts_with(header_prefix)) {
+      const std::string_view field = name->substr(header_prefix.size());
+      if (!http::is_token(field))
+        return Problem{
+            "expected the name of a header field after header:, such as header:x-api-key"};
+      members.fields.emplace_back(field, path);
+    } else if (std::string* const part = part_of(members, *name)) {
+      *part = path;
+    } else {
+      return Problem{"unknown part \"" + std::string(*name) +
+                     "\"; the parts are time, client, method, target, status, host, user_agent, "
+                     "referer, duration, duration_ms, duration_us and header:NAME"};
+    }
+  }
+  for (const auto& [part, path] :
+       {std::pair{"time", &members.time}, std::pair{"method", &members.method},
+        std::pair{"target", &members.target}}) {
+    if (path->empty()) return Problem{std::string("it needs ") + part + "=MEMBER"};
+  }
+  return members;
+}
+
+}  // namespace weir::replay

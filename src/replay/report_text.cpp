@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "base/rfc3339.hpp"
+#include "replay/report.hpp"
+
+namespace weir::replay {
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// `1,234,567`.
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t i = text.size(); i > 3;)
+    text.insert(i -= 3, ",");
+  return text;
+}
+
+/// `1.2 %`, rounded; a share that is not 0 is not shown as 0.
+std::string share_of(std::uint64_t part, std::uint64_t whole) {
+  if (part == 0 || whole == 0) return "0 %";
+  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent < 0.01) return "< 0.01 %";
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), percent < 1 ? "%.2f %%" : "%.1f %%", percent);
+  return text.data();
+}
+
+std::string count_and_share(std::uint64_t part, std::uint64_t whole) {
+  return grouped(part) + " (" + share_of(part, whole) + ")";
+}
+
+std::string length_of(Duration duration) {
+  const std::int64_t us = to_us(duration);
+  for (const auto& [unit, name] : {std::pair{86'400'000'000, "d"},
+                                   {3'600'000'000, "h"},
+                                   {60'000'000, "m"},
+                                   {1'000'000, "s"},
+                                   {1'000, "ms"}}) {
+    if (us % unit == 0) return std::to_string(us / unit) + name;
+  }
+  return std::to_string(us) + "us";
+}
+
+/// Appends rows below a header; the first `texts` columns are aligned at the left, the others at
+/// the right.
+void append_table(std::string& out, const std::vector<Row>& rows, std::size_t texts) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  }
+  out += '\n';
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - row[i].size(), ' ');
+      if (i > 0) line += "  ";
+      line += i < texts ? row[i] + padding : padding + row[i];
+    }
+    out.append(line, 0, line.find_last_not_of(' ') + 1).append("\n");
+  }
+}
+
+void append_line(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(std::max<std::size_t>(16, name.size() + 1) - name.size(), ' ');
+  out.append(value).append("\n");
+}
+
+void append_lines(std::string& out, const LineReport& lines) {
+  if (lines.unreadable == 0) return;
+  append_line(out, "unreadable lines", grouped(lines.unreadable));
+  for (const LineReport::Fault& one : lines.first_faults)
+    out.append("  ")
+        .append(one.file)
+        .append(":")
+        .append(std::to_string(one.number))
+        .append(": ")
+        .append(describe(one.fault))
+        .append("\n");
+  if (lines.unreadable > lines.first_faults.size())
+    out.append("  ... and ")
+        .append(grouped(lines.unreadable - lines.first_faults.size()))
+        .append(" more\n");
+}
+
+void append_outcomes(std::string& out, const Report& report) {
+  const Outcomes& outcomes = report.outcomes;
+  const std::uint64_t all = report.lines.read;
+  append_line(out, "allowed", count_and_share(outcomes.allowed, all));
+  append_line(out, "denied", count_and_share(outcomes.denied, all));
+  const auto add = [&](std::string_view name, std::uint64_t count, std::string_view remark) {
+    if (count > 0) append_line(out, name, count_and_share(count, all).append(remark));
+  };
+  add("delayed", outcomes.delayed, ": allowed after a wait");
+  add("shadow denied", outcomes.shadow_denied, ": allowed, but denied by a policy in shadow mode");
+  add("undecided", outcomes.undecided, ": a required identity is absent or ambiguous");
+  add("no route", outcomes.unrouted, "");
+  add("malformed", outcomes.malformed, ": not a valid HTTP request");
+  add("late", report.late, ": logged more than a minute later, and decided then");
+  add("no client", report.without_client, ": without an IP address; they count as one client");
+}
+
+void append_policies(std::string& out, const Report& report) {
+  if (report.routes.empty()) return;
+  std::vector<Row> rows{{"POLICY", "ROUTE", "REQUESTS", "DENIED", "SHARE"}};
+  for (const RouteReport& one : report.routes)
+    rows.push_back({one.policy + (one.is_shadow ? " (shadow)" : ""), one.route,
+                    grouped(one.use.requests), grouped(one.use.denied),
+                    share_of(one.use.denied, one.use.requests)});
+  append_table(out, rows, 2);
+  rows = {{"POLICY", "KEYS", "LIMITED", "SHARE"}};
+  for (const PolicyReport& one : report.policies) {
+    if (one.keys > 0)
+      rows.push_back({one.policy, grouped(one.keys), grouped(one.denied_keys),
+                      share_of(one.denied_keys, one.keys)});
+  }
+  append_table(out, rows, 1);
+}
+
+void append_keys(std::string& out, const Report& report) {
+  if (report.keys.empty()) return;
+  std::vector<Row> rows{
+      {"POLICY", "IDENTITY", "KEY", "FIRST DENIED", "REQUESTS", "DENIED", "PEAK"}};
+  for (const KeyReport& one : report.keys)
+    rows.push_back({one.policy, one.identity, one.address.value_or("hash:" + to_hex(one.hash)),
+                    to_rfc3339(one.first_denied_at), grouped(one.use.requests),
+                    grouped(one.use.denied),
+                    grouped(static_cast<std::uint64_t>(one.peak)) +
+                        (one.window ? "/" + length_of(*one.window) : " at once")});
+  append_table(out, rows, 4);
+}
+
+}  // namespace
+
+std::string_view describe(LineFault fault) {
+  switch (fault) {
+    case LineFault::form:
+      return "a part is missing, or not where the format has it";
+    case LineFault::time:
+      return "its time cannot be read";
+    case LineFault::status:
+      return "its status is not a number from 100 to 599";
+    case LineFault::length:
+      return "it is longer than 1 MiB";
+  }
+  return {};
+}
+
+std::string to_text(const Report& report) {
+  std::string out;
+  append_line(out, "requests", grouped(report.lines.read));
+  if (report.lines.read > 0)
+    append_line(out, "time", to_rfc3339(report.first_at) + " to " + to_rfc3339(report.last_at));
+  append_outcomes(out, report);
+  append_lines(out, report.lines);
+  for (const Absence& one : report.absent)
+    append_line(out, "absent",
+                one.identity + " in " + grouped(one.requests) +
+                    " requests: limits looked for it, and the log does not have it");
+  append_policies(out, report);
+  append_keys(out, report);
+  return out;
+}
+
+}  // namespace weir::replay

@@ -1,0 +1,132 @@
+#include "replay/run.hpp"
+
+#include <algorithm>
+
+namespace weir::replay {
+
+using Event = offline::Instance::Event;
+using State = offline::Request::State;
+
+Run::Run(const options::Proxy& proxy, const limiter::Options& limits,
+         const store::MemoryStoreOptions& store)
+    : limits_(limits),
+      proxy_(proxy),
+      instance_(proxy, limits, store),
+      use_(proxy, limits),
+      absent_(limits.identities.size()) {}
+
+void Run::receive(const Arrival& arrival) {
+  if (!has_begun_) totals_.first_at = now_ = arrival.at;
+  has_begun_ = true;
+  totals_.late += arrival.at < now_ ? 1 : 0;
+  now_ = std::max(now_, arrival.at);
+  totals_.last_at = now_;
+  if (arrival.peer == IpAddress()) ++totals_.without_client;
+  take_events(now_);
+  if (arrival.head.empty()) {
+    ++totals_.outcomes.malformed;
+    return;
+  }
+  const std::uint64_t label = take_label();
+  in_progress_[label] = {.status = arrival.status, .ends_at = arrival.ends_at};
+  trace_.limits.clear();
+  offline::Request& request = instance_.receive(
+      {.head = arrival.head, .peer = arrival.peer, .label = label}, now_, &trace_);
+  count_absent();
+  if (request.state() != State::waiting) return decided(request, now_);
+  take_events(now_);
+}
+
+void Run::finish() {
+  take_events(Instant::max());
+}
+
+void Run::take_events(Instant until) {
+  while (const auto event = instance_.next(until)) {
+    if (event->kind == Event::Kind::decided) {
+      decided(*event->request, event->at);
+    } else {
+      end(*event->request, event->at);
+    }
+  }
+}
+
+void Run::decided(offline::Request& request, Instant now) {
+  count(request);
+  const InProgress& one = in_progress_[request.label()];
+  const Instant ends_at =
+      request.is_admitted() ? std::max(request.passed_at(), one.ends_at.value_or(now)) : now;
+  if (ends_at <= now || !request.holds_units()) return end(request, now);
+  instance_.end_at(request, ends_at);
+}
+
+void Run::end(offline::Request& request, Instant now) {
+  instance_.end(request, {.how = {.status = in_progress_[request.label()].status}}, now);
+  free_.push_back(request.label());
+}
+
+void Run::count(const offline::Request& request) {
+  using limiter::Outcome;
+  Outcomes& outcomes = totals_.outcomes;
+  if (request.state() != State::decided) {
+    ++(request.state() == State::malformed ? outcomes.malformed : outcomes.unrouted);
+    return;
+  }
+  const limiter::Verdict& verdict = request.verdict();
+  switch (verdict.outcome) {
+    case Outcome::unlimited:
+    case Outcome::allowed:
+      ++outcomes.allowed;
+      outcomes.shadow_denied += verdict.shadow_denied ? 1 : 0;
+      outcomes.delayed += request.passed_at() > request.arrived_at() ? 1 : 0;
+      break;
+    case Outcome::denied:
+    case Outcome::forbidden:
+      ++outcomes.denied;
+      break;
+    default:
+      ++outcomes.undecided;
+      return;
+  }
+  if (!request.is_limited()) return;
+  const options::Route* const route = request.decision().route();
+  use_.count(verdict, {.route = static_cast<std::size_t>(route - proxy_.routes.data()),
+                       .client = request.received().client,
+                       .at = request.arrived_at()});
+}
+
+/// Counts each identity once for the request of the trace.
+void Run::count_absent() {
+  std::uint64_t counted = 0;
+  for (const limiter::TracedLimit& limit : trace_.limits) {
+    for (const limiter::TracedIdentity& identity : limit.identities) {
+      const std::uint64_t bit = std::uint64_t{1} << identity.index;
+      if (identity.resolution.state != identity::Resolution::State::absent || (counted & bit) != 0)
+        continue;
+      counted |= bit;
+      ++absent_[identity.index];
+    }
+  }
+}
+
+std::uint64_t Run::take_label() {
+  if (free_.empty()) {
+    in_progress_.push_back({});
+    return in_progress_.size() - 1;
+  }
+  const std::uint64_t label = free_.back();
+  free_.pop_back();
+  return label;
+}
+
+Report Run::report(std::size_t most_keys) const {
+  Report report = totals_;
+  for (std::size_t i = 0; i < absent_.size(); ++i) {
+    if (absent_[i] > 0)
+      report.absent.push_back({.identity = limits_.identities[i].name, .requests = absent_[i]});
+  }
+  use_.add_to(report, most_keys);
+  return report;
+}
+
+}  // namespace weir::replay

@@ -1,0 +1,64 @@
+// Decides the requests of a log with one configuration, on the log's own time.
+//
+// A request whose end is not in the log ends at the instant when it may pass. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/time.hpp"
+#include "limiter/options.hpp"
+#include "limiter/trace.hpp"
+#include "offline/instance.hpp"
+#include "options/proxy.hpp"
+#include "replay/arrival.hpp"
+#include "replay/key_use.hpp"
+#include "replay/report.hpp"
+#include "store/memory_store.hpp"
+
+namespace weir::replay {
+
+class Run {
+ public:
+  /// The options outlive this.
+  Run(const options::Proxy& proxy, const limiter::Options& limits,
+      const store::MemoryStoreOptions& store);
+
+  /// Decides a request; in the order of time. One that is earlier than another before it is decided
+  /// at the instant of that one, and counted as late.
+  void receive(const Arrival& arrival);
+  /// Ends the requests in progress. No other is received then.
+  void finish();
+
+  /// All but the lines, with this many keys.
+  Report report(std::size_t most_keys) const;
+
+ private:
+  /// A request that has not ended.
+  struct InProgress {
+    std::optional<int> status{};
+    std::optional<Instant> ends_at{};
+  };
+
+  void take_events(Instant until);
+  void decided(offline::Request& request, Instant now);
+  void end(offline::Request& request, Instant now);
+  void count(const offline::Request& request);
+  void count_absent();
+  std::uint64_t take_label();
+
+  const limiter::Options& limits_;
+  const options::Proxy& proxy_;
+  offline::Instance instance_;
+  KeyUse use_;
+  Report totals_;
+  Instant now_{};
+  bool has_begun_ = false;
+  limiter::Trace trace_;
+  std::vector<std::uint64_t> absent_;    ///< by identity
+  std::vector<InProgress> in_progress_;  ///< by label
+  std::vector<std::uint64_t> free_;      ///< labels
+};
+
+}  // namespace weir::replay

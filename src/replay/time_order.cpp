@@ -1,0 +1,34 @@
+#include "replay/time_order.hpp"
+
+#include <algorithm>
+
+namespace weir::replay {
+
+Arrival& TimeOrder::storage() {
+  if (free_.empty()) {
+    all_.push_back(std::make_unique<Arrival>());
+    free_.push_back(all_.back().get());
+  }
+  return *free_.back();
+}
+
+void TimeOrder::add(Arrival& arrival) {
+  free_.pop_back();
+  newest_ = std::max(newest_, arrival.at);
+  heap_.push_back({.at = arrival.at, .number = ++numbers_, .arrival = &arrival});
+  std::ranges::push_heap(heap_, std::less<>());
+}
+
+const Arrival* TimeOrder::next(bool is_end) {
+  if (passed_on_ != nullptr) free_.push_back(std::exchange(passed_on_, nullptr));
+  if (heap_.empty()) return nullptr;
+  const bool is_ready =
+      is_end || heap_.size() > bounds_.requests || heap_.front().at + bounds_.window < newest_;
+  if (!is_ready) return nullptr;
+  std::ranges::pop_heap(heap_, std::less<>());
+  passed_on_ = heap_.back().arrival;
+  heap_.pop_back();
+  return passed_on_;
+}
+
+}  // namespace weir::replay

@@ -1,0 +1,65 @@
+// The head that a line of a log stands for.
+#include "replay/arrival.hpp"
+
+#include <array>
+
+#include "catch.hpp"
+
+namespace weir::replay {
+namespace {
+
+LoggedRequest get(std::string_view target) {
+  return {.at = instant_from_us(1'000), .method = "GET", .target = target};
+}
+
+std::string head_of(const LoggedRequest& logged) {
+  Arrival arrival;
+  fill(arrival, logged, "localhost");
+  return arrival.head;
+}
+
+}  // namespace
+
+TEST_CASE("a head has the fields of the log, and a host") {
+  CHECK(head_of(get("/a?b=c")) == "GET /a?b=c HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  LoggedRequest logged = get("/");
+  const std::array fields{LoggedField{.name = "x-key", .value = "abc"}};
+  logged.host = "api.example.com";
+  logged.user_agent = "curl/8";
+  logged.referer = "http://a/";
+  logged.fields = fields;
+  CHECK(head_of(logged) ==
+        "GET / HTTP/1.1\r\nHost: api.example.com\r\nUser-Agent: curl/8\r\nReferer: http://a/\r\n"
+        "x-key: abc\r\n\r\n");
+}
+
+TEST_CASE("bytes that would end a line never reach the head") {
+  LoggedRequest logged = get("/");
+  logged.user_agent = "a\r\nX-Key: other";
+  CHECK(head_of(logged) == "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  for (const char* const target : {"", "/a b", "/a\r\nX-Key: other", "/\x7f"}) {
+    CAPTURE(target);
+    CHECK(head_of(get(target)).empty());
+  }
+  for (const char* const method : {"", "G T", "GET\r\n"}) {
+    CAPTURE(method);
+    LoggedRequest other = get("/");
+    other.method = method;
+    CHECK(head_of(other).empty());
+  }
+}
+
+TEST_CASE("a request is decided when Weir decided it, and ends after its duration") {
+  Arrival arrival;
+  LoggedRequest logged = get("/");
+  fill(arrival, logged, "localhost");
+  CHECK(arrival.at == instant_from_us(1'000));
+  CHECK_FALSE(arrival.ends_at);
+  logged.duration = Duration{500};
+  logged.decided_at = instant_from_us(1'020);
+  fill(arrival, logged, "localhost");
+  CHECK(arrival.at == instant_from_us(1'020));
+  CHECK(arrival.ends_at == instant_from_us(1'500));
+}
+
+}  // namespace weir::replay
