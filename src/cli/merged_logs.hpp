@@ -27,6 +27,9 @@ class MergedLogs {
   /// The next request of the log that is furthest behind; nothing: all logs are at their end. Valid
   /// until the next call.
   std::optional<replay::LoggedRequest> next();
+  /// The path and the line of the request that next() has returned. The path stays in place.
+  const std::string& path() const { return used_->path; }
+  std::uint64_t line() const { return used_->lines.number(); }
   /// Counts the lines that were read until now.
   const replay::LineReport& lines() const { return lines_; }
   /// Why a log could not be read to its end, each with its path.

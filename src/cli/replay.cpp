@@ -11,6 +11,7 @@
 #include "config/load.hpp"
 #include "http/authority.hpp"
 #include "replay/json_members.hpp"
+#include "replay/own_log.hpp"
 #include "replay/report.hpp"
 #include "replay/run.hpp"
 #include "replay/time_order.hpp"
@@ -41,6 +42,8 @@ void replay_all(MergedLogs& logs, const std::string& host, replay::Run& run) {
   while (const auto request = logs.next()) {
     replay::Arrival& arrival = order.storage();
     fill(arrival, *request, host);
+    arrival.file = logs.path();
+    arrival.line = logs.line();
     order.add(arrival);
     while (const replay::Arrival* const next = order.next())
       run.receive(*next);
@@ -68,7 +71,10 @@ int run_replay(const ReplayOptions& options) {
   const config::Config& config = **loaded;
   auto logs = MergedLogs::open(options.logs, members);
   if (!logs) return refuse("replay", logs.error().message);
-  replay::Run run(config.proxy, config.limiter, store_of(config));
+  const replay::OwnLogConfiguration own(config.proxy, config.limiter);
+  const bool is_own = options.fields.empty();
+  replay::Run run(is_own ? own.proxy : config.proxy, is_own ? own.limits : config.limiter,
+                  store_of(config));
   replay_all(*logs, options.host, run);
   replay::Report report = run.report(options.keys);
   report.lines = logs->lines();

@@ -139,6 +139,23 @@ class Line {
     out_.add(']');
     return *this;
   }
+  Line& limits(std::string_view key, std::span<const OtherLimit> all) {
+    out_.add(key);
+    if (all.empty()) return null();
+    std::string_view separator = "[";
+    for (const OtherLimit& one : all) {
+      out_.add(separator);
+      text("{\"policy\":", one.policy);
+      hash(",\"identity\":", one.identity);
+      text(",\"identity_kind\":", one.identity_kind);
+      number(",\"cost\":", one.cost);
+      number(",\"reserved\":", one.reserved);
+      out_.add('}');
+      separator = ",";
+    }
+    out_.add(']');
+    return *this;
+  }
   void end() { out_.add("}\n"); }
 
  private:
@@ -207,6 +224,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .address(R"(,"client":)", record.client)
       .hash(R"(,"identity":)", record.identity)
       .text(R"(,"identity_kind":)", record.identity_kind)
+      .limits(R"(,"other_limits":)", record.other_limits)
       .text(R"(,"request_id":)", record.request_id)
       .word(R"(,"trace_id":)", record.trace_id)
       .text(R"(,"user_agent":)", record.user_agent)

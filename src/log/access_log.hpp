@@ -50,6 +50,15 @@ struct DeniedPolicy {
   std::int64_t remaining = 0;
 };
 
+/// A limit of the request besides the one that decided.
+struct OtherLimit {
+  std::string_view policy{};
+  Hash128 identity{};
+  std::string_view identity_kind{};  ///< its name in the configuration
+  std::int64_t cost = 0;
+  std::optional<std::int64_t> reserved{};
+};
+
 /// Empty texts and absent numbers are null in the line.
 struct AccessRecord {
   Instant time{};  ///< when the request began
@@ -79,7 +88,8 @@ struct AccessRecord {
   std::string_view store{};
   std::optional<IpAddress> client{};
   std::optional<Hash128> identity{};
-  std::string_view identity_kind{};  ///< its name in the configuration
+  std::string_view identity_kind{};            ///< its name in the configuration
+  std::span<const OtherLimit> other_limits{};  ///< empty is null
   std::string_view request_id{};
   std::string_view trace_id{};
   std::string_view user_agent{};

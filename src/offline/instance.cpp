@@ -33,7 +33,8 @@ Request& Instance::receive(const Arrival& arrival, Instant now, limiter::Trace* 
   http::ReceivedRequest& received = request.received_;
   received.clear();
   received.peer = received.client = arrival.peer;
-  received.peer_is_trusted = identity::is_trusted(rules_.options.client_address, arrival.peer);
+  received.peer_is_trusted =
+      arrival.peer_is_trusted || identity::is_trusted(rules_.options.client_address, arrival.peer);
   request.is_limited_ = false;
   request.decision_.clear();
   request.state_ = Request::State::malformed;

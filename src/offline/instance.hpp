@@ -38,7 +38,8 @@ struct Arrival {
   std::string_view head;    ///< with its empty line
   std::string_view body{};  ///< read only if a limit reserves what it states
   IpAddress peer{};
-  std::uint64_t label = 0;  ///< the caller's number of the request
+  std::uint64_t label = 0;       ///< the caller's number of the request
+  bool peer_is_trusted = false;  ///< whatever the configuration has
 };
 
 /// How a request ends. The views are used during the call only.

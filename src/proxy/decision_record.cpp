@@ -23,10 +23,11 @@ void DecisionRecord::clear() {
   limit_fields.clear();
   violated.clear();
   denied.clear();
+  others.clear();
 }
 
-void DecisionRecord::take(const limiter::Verdict& verdict,
-                          const http::ResponseFieldOptions& fields) {
+void DecisionRecord::take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields,
+                          std::span<const identity::Definition> identities) {
   outcome = verdict.outcome;
   ambiguity = verdict.ambiguity;
   rejection = verdict.token_fault.rejection;
@@ -44,6 +45,11 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
       identity_index = limit.identity_index;
       cost = limit.cost;
       remaining = decision.remaining;
+    } else {
+      others.push_back({.policy = limit.policy->name,
+                        .identity = limit.identity,
+                        .identity_kind = identities[limit.identity_index].name,
+                        .cost = limit.cost});
     }
     if (!decision.allowed)
       denied.push_back({.policy = limit.policy->name,
@@ -66,7 +72,13 @@ void DecisionRecord::take(const limiter::Verdict& verdict,
 void DecisionRecord::settled(const limiter::HeldUnits& held) {
   for (std::size_t i = 0; i < held.limits.size(); ++i) {
     const limiter::HeldLimit& hold = held.limits[i];
-    if (hold.policy != policy) continue;
+    if (hold.policy != policy) {
+      const auto other = std::ranges::find(others, hold.policy->name, &log::OtherLimit::policy);
+      if (other == others.end()) continue;
+      other->reserved = held.settlements[i].held;
+      other->cost = held.settlements[i].actual;
+      continue;
+    }
     reserved = held.settlements[i].held;
     cost = held.settlements[i].actual;
     if (hold.by) settled_by = limiter::settled_by_names[static_cast<std::size_t>(*hold.by)];

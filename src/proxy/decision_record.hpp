@@ -41,12 +41,15 @@ struct DecisionRecord {
   http::FieldSection limit_fields;         ///< the RateLimit fields of the response
   std::vector<std::string_view> violated;  ///< names of the visible policies that denied
   std::vector<log::DeniedPolicy> denied;   ///< all that denied, or would have
+  std::vector<log::OtherLimit> others;     ///< limits besides the one that decided
 
   /// Prepares for the next request; keeps the memory of its strings.
   void clear();
   /// Copies what is needed, because the verdict may not exist any more when the response is sent.
-  void take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields);
-  /// Copies how the hold of the policy that decided has ended, or what it holds.
+  /// `identities`: limiter::Options::identities.
+  void take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields,
+            std::span<const identity::Definition> identities);
+  /// Copies how the holds of the request have ended, or what they hold.
   void settled(const limiter::HeldUnits& held);
   /// Copies the end of a hold of another request, which another proxy reports. If there are several
   /// limits, the record shows the first one that charges. `policies`: of the running configuration.

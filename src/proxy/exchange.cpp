@@ -188,7 +188,7 @@ void Exchange::conclude() {
   }
   if (verdict.outcome == limiter::Outcome::allowed || decision_.evaluation().has_holds)
     hold_.take(*generation_);
-  recorded_.take(verdict, options().response_fields);
+  recorded_.take(verdict, options().response_fields, generation_->request_rules->limits.identities);
   if (decision_.take_refusing_route(options())) take_route();
   decided_at_ = context_.pass_clock.read();
   limiter::count_keys(
@@ -379,6 +379,7 @@ log::AccessRecord Exchange::record(Duration took) const {
     record.decided_at = asked_at_;
   }
   record.denied_by = recorded_.denied;
+  if (recorded_.outcome != limiter::Outcome::failed) record.other_limits = recorded_.others;
   if (recorded_.policy != nullptr) record.policy = recorded_.policy->name;
   if (recorded_.policy != nullptr && recorded_.outcome != limiter::Outcome::failed) {
     add_settlement(recorded_, record);

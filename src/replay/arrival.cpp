@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "http/characters.hpp"
+#include "replay/own_log.hpp"
 
 namespace weir::replay {
 namespace {
@@ -17,6 +18,39 @@ void append_field(std::string& head, std::string_view name, std::string_view val
   head.append(name).append(": ").append(value).append("\r\n");
 }
 
+/// As Exchange::settle: an error that Weir generates is not a response.
+bool has_response(const OwnRecord& own) {
+  return own.upstream.empty() || own.has_response;
+}
+
+void fill_own(Arrival& arrival, const OwnRecord& own) {
+  constexpr int client_closed_request = 499;
+  arrival.client_has_left = own.aborted_by == "client" || arrival.status == client_closed_request;
+  if (!has_response(own) || arrival.status == client_closed_request) arrival.status.reset();
+  Arrival::Logged& logged = arrival.logged;
+  logged.decision = own.decision;
+  logged.policy = own.policy;
+  logged.remaining = own.remaining;
+  logged.identities.clear();
+  logged.costs.clear();
+  const auto add = [&](std::string_view policy, const auto& limit) {
+    if (const auto hash = hash_from_hex(limit.identity))
+      logged.identities.push_back({.name = std::string(limit.identity_kind), .hash = *hash});
+    if (limit.reserved && limit.cost)
+      logged.costs.emplace_back(cost_field(policy), std::to_string(*limit.cost));
+  };
+  add(own.policy, own);
+  for (const OwnLimit& other : own.others)
+    add(other.policy, other);
+}
+
+/// True for a line about a request that Weir did not decide: the report of another proxy, a request
+/// that it refused before, or one whose client had left.
+bool is_undecided(const LoggedRequest& logged) {
+  const OwnRecord& own = *logged.own;
+  return own.decision == "settled" || own.route.empty() || (own.decision.empty() && !logged.status);
+}
+
 }  // namespace
 
 void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host) {
@@ -25,8 +59,12 @@ void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host) 
   arrival.status = logged.status;
   arrival.ends_at.reset();
   if (logged.duration) arrival.ends_at = std::max(arrival.at, logged.at + *logged.duration);
+  arrival.client_has_left = false;
+  arrival.is_own = logged.own.has_value();
+  if (logged.own) fill_own(arrival, *logged.own);
   std::string& head = arrival.head;
   head.clear();
+  if (logged.own && is_undecided(logged)) return;
   const auto ends_target = [](char c) { return ends_a_line(c) || c == ' '; };
   if (!http::is_token(logged.method) || logged.target.empty() ||
       std::ranges::any_of(logged.target, ends_target))
@@ -37,6 +75,7 @@ void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host) 
   append_field(head, "Referer", logged.referer);
   for (const LoggedField& field : logged.fields)
     append_field(head, field.name, field.value);
+  if (logged.own) append_own_fields(head, *logged.own, logged.method);
   head += "\r\n";
 }
 

@@ -6,24 +6,48 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/ip_address.hpp"
+#include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "replay/logged_request.hpp"
 
 namespace weir::replay {
 
+/// The hash that Weir's own log has for an identity.
+struct LoggedIdentity {
+  std::string name{};  ///< in the configuration
+  Hash128 hash{};
+};
+
 /// Owns its texts. Reused: nothing is allocated in the steady state.
 struct Arrival {
   Instant at{};  ///< when it is decided
   IpAddress peer{};
-  std::string head{};                ///< empty: the log has no valid request
-  std::optional<int> status{};       ///< of its response
+  std::string head{};            ///< empty: the log has no valid request
+  std::optional<int> status{};   ///< of its response
+  bool client_has_left = false;  ///< before the response was complete
+  /// What Weir has decided, if it is a line of Weir's own log.
+  struct Logged {
+    std::string decision{};  ///< empty: no limit applied
+    std::string policy{};
+    std::optional<std::int64_t> remaining{};
+    std::vector<LoggedIdentity> identities{};
+    /// What each policy charged of the units that it held: fields of own_log.hpp, and values.
+    std::vector<std::pair<std::string, std::string>> costs{};
+  };
+  bool is_own = false;
+  Logged logged{};          ///< if is_own
+  std::string_view file{};  ///< outlives the arrival
+  std::uint64_t line = 0;
   std::optional<Instant> ends_at{};  ///< empty: the log has no duration
 };
 
 /// Fills an arrival. `host`: of a request whose log has none. The client of the log is the peer. A
-/// field that HTTP does not allow is left out.
+/// field that HTTP does not allow is left out. The head of a line of Weir's own log has
+/// the fields of own_log.hpp.
 void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host);
 
 }  // namespace weir::replay

@@ -117,12 +117,20 @@ JsonLineReader::JsonLineReader(JsonMembers members) {
   }
   for (auto& [name, path] : members.fields)
     sought_.push_back({.path = std::move(path), .part = Part::field, .name = std::move(name)});
+  if (!members.is_own) return;
+  for (const std::string_view name :
+       {"request_id", "route", "plan", "upstream", "decision", "policy", "identity",
+        "identity_kind", "aborted_by", "cost", "reserved", "remaining", "upstream_us"})
+    sought_.push_back({.path = std::string(name), .part = Part::own, .name = std::string(name)});
 }
 
 Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   LoggedRequest request;
   path_.clear();
   fields_.clear();
+  own_ = {};
+  others_.clear();
+  is_own_ = false;
   unescaped_.clear();
   unescaped_.reserve(line.size());  // no view may become invalid
   has_time_ = has_bad_time_ = has_bad_status_ = false;
@@ -133,6 +141,10 @@ Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   if (!has_time_ || has_bad_time_) return LineFault::time;
   if (has_bad_status_) return LineFault::status;
   request.fields = fields_;
+  if (is_own_) {
+    own_.others = others_;
+    request.own = own_;
+  }
   return request;
 }
 
@@ -219,7 +231,12 @@ bool JsonLineReader::take_string(std::string_view& rest, std::string_view& to) {
 /// Takes the value of a member that states a part of the request.
 void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
   const auto found = std::ranges::find(sought_, std::string_view(path_), &Sought::path);
-  if (found == sought_.end()) return;
+  if (found == sought_.end()) {
+    constexpr std::string_view list = "other_limits";
+    if (std::string_view(path_).starts_with(list))
+      note_other(std::string_view(path_).substr(path_.rfind('.') + 1), text);
+    return;
+  }
   switch (found->part) {
     case Part::time: {
       const auto written = parse_rfc3339(text);
@@ -243,6 +260,8 @@ void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
     case Part::field:
       if (!text.empty()) fields_.push_back({.name = found->name, .value = text});
       return;
+    case Part::own:
+      return note_own(found->name, text);
     case Part::status: {
       if (text == "0" || text == "-" || text.empty()) return;  // there was no response
       const auto status = parse_number<int>(text);
@@ -272,6 +291,37 @@ void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
       to.user_agent = text;
       return;
   }
+}
+
+void JsonLineReader::note_own(std::string_view name, std::string_view text) {
+  if (name == "request_id") is_own_ = true;
+  if (name == "upstream_us") own_.has_response = true;
+  for (const auto& [member, to] : {std::pair{"route", &own_.route},
+                                   {"plan", &own_.plan},
+                                   {"upstream", &own_.upstream},
+                                   {"decision", &own_.decision},
+                                   {"policy", &own_.policy},
+                                   {"identity", &own_.identity},
+                                   {"identity_kind", &own_.identity_kind},
+                                   {"aborted_by", &own_.aborted_by}}) {
+    if (name == member) *to = text;
+  }
+  for (const auto& [member, to] : {std::pair{"cost", &own_.cost},
+                                   {"reserved", &own_.reserved},
+                                   {"remaining", &own_.remaining}}) {
+    if (name == member) *to = parse_number<std::int64_t>(text);
+  }
+}
+
+/// Takes a member of an element of the list. The first one is the policy.
+void JsonLineReader::note_other(std::string_view name, std::string_view text) {
+  if (name == "policy") others_.push_back({.policy = text});
+  if (others_.empty()) return;
+  OwnLimit& other = others_.back();
+  if (name == "identity") other.identity = text;
+  if (name == "identity_kind") other.identity_kind = text;
+  if (name == "cost") other.cost = parse_number<std::int64_t>(text);
+  if (name == "reserved") other.reserved = parse_number<std::int64_t>(text);
 }
 
 }  // namespace weir::replay

@@ -21,7 +21,7 @@ struct JsonMembers {
   std::string method = "method";
   std::string target = "path";
   std::string status = "status";
-  std::string user = "identity";
+  std::string user{};
   std::string referer = "referer";
   std::string user_agent = "user_agent";
   std::string host{};
@@ -29,6 +29,8 @@ struct JsonMembers {
   std::string duration_ms{};
   std::string duration_us = "duration_us";
   std::string decided_at = "decided_at";  ///< microseconds since 1970
+  /// The members of OwnRecord are read as well; `request_id` marks such a line.
+  bool is_own = true;
   /// Names of request header fields, and the paths of the members with their values.
   std::vector<std::pair<std::string, std::string>> fields{};
 };
@@ -55,23 +57,29 @@ class JsonLineReader {
     duration_ms,
     duration_us,
     decided_at,
-    field
+    field,
+    own
   };
   struct Sought {
     std::string path;
     Part part;
-    std::string name{};  ///< of a field
+    std::string name{};  ///< of a field, or of a member of OwnRecord
   };
 
   bool read_object(std::string_view& rest, LoggedRequest& to, std::size_t depth);
   bool read_value(std::string_view& rest, LoggedRequest& to, std::size_t depth);
   bool take_string(std::string_view& rest, std::string_view& to);
   void note(std::string_view text, LoggedRequest& to);
+  void note_own(std::string_view name, std::string_view text);
+  void note_other(std::string_view name, std::string_view text);
 
   std::vector<Sought> sought_;
   std::string path_;  ///< of the member that is being read
   std::string unescaped_;
   std::vector<LoggedField> fields_;
+  OwnRecord own_;
+  std::vector<OwnLimit> others_;
+  bool is_own_ = false;
   bool has_time_ = false;
   bool has_bad_time_ = false;
   bool has_bad_status_ = false;

@@ -16,11 +16,11 @@ JsonMembers no_members() {
           .method = "",
           .target = "",
           .status = "",
-          .user = "",
           .referer = "",
           .user_agent = "",
           .duration_us = "",
-          .decided_at = ""};
+          .decided_at = "",
+          .is_own = false};
 }
 
 /// nullptr: there is no such part.

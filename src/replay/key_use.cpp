@@ -13,7 +13,11 @@ Duration window_of(const limiter::Policy& policy) {
 }  // namespace
 
 KeyUse::KeyUse(const options::Proxy& proxy, const limiter::Options& limits)
-    : proxy_(proxy), limits_(limits), uses_(limits.policies.size() * proxy.routes.size()) {}
+    : proxy_(proxy), limits_(limits), uses_(limits.policies.size() * proxy.routes.size()) {
+  for (const options::Route& route : proxy.routes)
+    numbers_.push_back(static_cast<std::size_t>(
+        std::ranges::find(proxy.routes, route.name, &options::Route::name) - proxy.routes.begin()));
+}
 
 void KeyUse::count(const limiter::Verdict& verdict, const Decided& request) {
   for (const limiter::LimitVerdict& limit : verdict.limits) {
@@ -27,7 +31,12 @@ void KeyUse::count(const limiter::Verdict& verdict, const Decided& request) {
     Counts& key = keys_[{.identity = limit.identity,
                          .policy = static_cast<std::uint32_t>(index),
                          .identity_index = static_cast<std::uint32_t>(limit.identity_index)}];
-    if (key.use.requests++ == 0) key.client = request.client;
+    if (key.use.requests++ == 0) {
+      key.client = request.client;
+      const std::string& name = limits_.identities[limit.identity_index].name;
+      const auto logged = std::ranges::find(request.logged, name, &LoggedIdentity::name);
+      if (logged != request.logged.end()) key.logged = logged->hash;
+    }
     if (is_denied && key.use.denied++ == 0) key.first_denied_at = request.at;
     if (limiter::is_concurrency(policy)) {
       const std::int64_t used = limit.decision.limit - limit.decision.remaining;
@@ -42,7 +51,7 @@ void KeyUse::count(const limiter::Verdict& verdict, const Decided& request) {
 }
 
 Use& KeyUse::use_of(std::size_t policy, std::size_t route) {
-  return uses_[policy * proxy_.routes.size() + route];
+  return uses_[policy * proxy_.routes.size() + numbers_[route]];
 }
 
 void KeyUse::add_to(Report& report, std::size_t most_keys) const {
@@ -86,7 +95,7 @@ KeyReport KeyUse::report_of(const Key& key, const Counts& counts) const {
   const identity::Definition& identity = limits_.identities[key.identity_index];
   KeyReport report{.policy = policy.name,
                    .identity = identity.name,
-                   .hash = key.identity,
+                   .hash = counts.logged.value_or(key.identity),
                    .use = counts.use,
                    .peak = counts.peak,
                    .first_denied_at = counts.first_denied_at};

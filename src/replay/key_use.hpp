@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,6 +17,7 @@
 #include "limiter/options.hpp"
 #include "limiter/verdict.hpp"
 #include "options/proxy.hpp"
+#include "replay/arrival.hpp"
 #include "replay/report.hpp"
 
 namespace weir::replay {
@@ -29,6 +32,8 @@ class KeyUse {
     std::size_t route = 0;
     IpAddress client{};
     Instant at{};
+    /// The hashes of Weir's own log, which are shown instead of those of the replay.
+    std::span<const LoggedIdentity> logged{};
   };
   void count(const limiter::Verdict& verdict, const Decided& request);
 
@@ -53,6 +58,7 @@ class KeyUse {
     std::int64_t peak = 0;
     Instant first_denied_at{};
     IpAddress client{};
+    std::optional<Hash128> logged{};
   };
 
   Use& use_of(std::size_t policy, std::size_t route);
@@ -60,7 +66,8 @@ class KeyUse {
 
   const options::Proxy& proxy_;
   const limiter::Options& limits_;
-  std::vector<Use> uses_;  ///< by policy, then by route
+  std::vector<std::size_t> numbers_;  ///< by route: the first one with its name
+  std::vector<Use> uses_;             ///< by policy, then by that number
   boost::unordered_flat_map<Key, Counts, KeyHash> keys_;
 };
 

@@ -18,6 +18,32 @@ struct LoggedField {
   std::string_view value;
 };
 
+/// A limit of the request besides the one that decided.
+struct OwnLimit {
+  std::string_view policy{};
+  std::string_view identity{};
+  std::string_view identity_kind{};
+  std::optional<std::int64_t> cost{};
+  std::optional<std::int64_t> reserved{};
+};
+
+/// What only Weir's own log states. Empty texts and numbers are null in the line.
+struct OwnRecord {
+  std::string_view route{};
+  std::string_view plan{};
+  std::string_view upstream{};
+  std::string_view decision{};
+  std::string_view policy{};
+  std::string_view identity{};  ///< the hash, as hexadecimal digits
+  std::string_view identity_kind{};
+  std::string_view aborted_by{};
+  std::optional<std::int64_t> cost{};
+  std::optional<std::int64_t> reserved{};
+  std::optional<std::int64_t> remaining{};
+  bool has_response = false;  ///< of an upstream
+  std::span<const OwnLimit> others{};
+};
+
 struct LoggedRequest {
   Instant at{};
   std::optional<IpAddress> client{};  ///< empty: the log has a host name, or none
@@ -30,6 +56,7 @@ struct LoggedRequest {
   std::string_view host{};                ///< likewise, of the Host field
   std::optional<Duration> duration{};     ///< until the end of the response; empty: not in the log
   std::optional<Instant> decided_at{};    ///< when Weir decided; empty: not in the log
+  std::optional<OwnRecord> own{};         ///< empty: another server's line
   std::span<const LoggedField> fields{};  ///< others that the log has
 };
 

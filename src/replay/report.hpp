@@ -75,12 +75,28 @@ struct Absence {
   std::uint64_t requests = 0;  ///< in which a limit looked for it
 };
 
+/// The decisions of Weir's own log, compared with those of the replay.
+struct Reproduction {
+  struct Difference {
+    std::string file;
+    std::uint64_t line = 0;
+    std::string logged;    ///< the decision, its policy, and what remains: `denied by p, 0 left`
+    std::string replayed;  ///< likewise
+  };
+  std::uint64_t compared = 0;
+  std::uint64_t different = 0;
+  std::vector<Difference> first{};
+
+  static constexpr std::size_t most_kept = 5;
+};
+
 struct Report {
   LineReport lines{};
   Instant first_at{}, last_at{};     ///< of the requests
   std::uint64_t late = 0;            ///< decided at a later instant than that of the log
   std::uint64_t without_client = 0;  ///< without the address of a client
   Outcomes outcomes{};
+  Reproduction reproduction{};
   std::vector<Absence> absent{};
   std::vector<RouteReport> routes{};
   std::vector<PolicyReport> policies{};

@@ -57,6 +57,13 @@ json::Object json_of(const KeyReport& key) {
   return object;
 }
 
+json::Object json_of(const Reproduction::Difference& one) {
+  json::Object object;
+  object.text("file", one.file).number("line", number(one.line));
+  object.text("logged", one.logged).text("replayed", one.replayed);
+  return object;
+}
+
 json::Object json_of(const Outcomes& outcomes) {
   json::Object object;
   object.number("allowed", number(outcomes.allowed)).number("delayed", number(outcomes.delayed));
@@ -84,6 +91,11 @@ std::string to_json(const Report& report) {
   time("to", report.last_at);
   object.number("late", number(report.late)).number("no_client", number(report.without_client));
   object.json("outcomes", json_of(report.outcomes).str());
+  json::Object reproduction;
+  reproduction.number("compared", number(report.reproduction.compared));
+  reproduction.number("different", number(report.reproduction.different));
+  reproduction.json("first_different", list(report.reproduction.first, object_of));
+  object.json("reproduction", reproduction.str());
   object.json("absent", list(report.absent, object_of));
   object.json("routes", list(report.routes, object_of));
   object.json("policies", list(report.policies, object_of));

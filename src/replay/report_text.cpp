@@ -103,6 +103,27 @@ void append_outcomes(std::string& out, const Report& report) {
   add("no client", report.without_client, ": without an IP address; they count as one client");
 }
 
+void append_reproduction(std::string& out, const Reproduction& reproduction) {
+  if (reproduction.compared == 0) return;
+  append_line(out, "reproduced",
+              grouped(reproduction.compared - reproduction.different) + " of " +
+                  grouped(reproduction.compared) + " decisions of the log");
+  for (const Reproduction::Difference& one : reproduction.first)
+    out.append("  ")
+        .append(one.file)
+        .append(":")
+        .append(std::to_string(one.line))
+        .append(": logged ")
+        .append(one.logged)
+        .append("; replayed ")
+        .append(one.replayed)
+        .append("\n");
+  if (reproduction.different > reproduction.first.size())
+    out.append("  ... and ")
+        .append(grouped(reproduction.different - reproduction.first.size()))
+        .append(" more\n");
+}
+
 void append_policies(std::string& out, const Report& report) {
   if (report.routes.empty()) return;
   std::vector<Row> rows{{"POLICY", "ROUTE", "REQUESTS", "DENIED", "SHARE"}};
@@ -156,6 +177,7 @@ std::string to_text(const Report& report) {
     append_line(out, "time", to_rfc3339(report.first_at) + " to " + to_rfc3339(report.last_at));
   append_outcomes(out, report);
   append_lines(out, report.lines);
+  append_reproduction(out, report.reproduction);
   for (const Absence& one : report.absent)
     append_line(out, "absent",
                 one.identity + " in " + grouped(one.requests) +

@@ -1,11 +1,57 @@
 #include "replay/run.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace weir::replay {
 
 using Event = offline::Instance::Event;
 using State = offline::Request::State;
+
+namespace {
+
+/// As proxy::decision_of; the words of the access log.
+std::string_view word_of(const offline::Request& request) {
+  using limiter::Outcome;
+  const limiter::Verdict& verdict = request.verdict();
+  switch (verdict.outcome) {
+    case Outcome::unlimited:
+      return {};
+    case Outcome::denied:
+    case Outcome::forbidden:
+      return "denied";
+    case Outcome::allowed:
+      break;
+    default:
+      return "error";
+  }
+  if (verdict.shadow_denied) return "shadow_denied";
+  return request.passed_at() > request.arrived_at() ? "delayed" : "allowed";
+}
+
+/// `denied by p, 0 left`
+std::string text_of(std::string_view decision, std::string_view policy,
+                    std::optional<std::int64_t> remaining) {
+  std::string text(decision.empty() ? "not limited" : decision);
+  if (!policy.empty()) text.append(" by ").append(policy);
+  if (remaining) text.append(", ").append(std::to_string(*remaining)).append(" left");
+  return text;
+}
+
+/// The same of a request that was replayed.
+std::string text_of(const offline::Request& request) {
+  if (request.state() != State::decided) return "refused";
+  const limiter::Verdict& verdict = request.verdict();
+  std::optional<std::int64_t> remaining;
+  for (const limiter::LimitVerdict& limit : verdict.limits) {
+    if (limit.policy == verdict.deciding) remaining = limit.decision.remaining;
+  }
+  return text_of(word_of(request),
+                 verdict.deciding == nullptr ? std::string_view() : verdict.deciding->name,
+                 remaining);
+}
+
+}  // namespace
 
 Run::Run(const options::Proxy& proxy, const limiter::Options& limits,
          const store::MemoryStoreOptions& store)
@@ -28,12 +74,23 @@ void Run::receive(const Arrival& arrival) {
     return;
   }
   const std::uint64_t label = take_label();
-  in_progress_[label] = {.status = arrival.status, .ends_at = arrival.ends_at};
+  InProgress& one = in_progress_[label];
+  one.status = arrival.status;
+  one.ends_at = arrival.ends_at;
+  one.client_has_left = arrival.client_has_left;
+  one.is_own = arrival.is_own;
+  if (arrival.is_own) one.logged = arrival.logged;
+  one.file = arrival.file;
+  one.line = arrival.line;
   trace_.limits.clear();
-  offline::Request& request = instance_.receive(
-      {.head = arrival.head, .peer = arrival.peer, .label = label}, now_, &trace_);
+  offline::Request& request = instance_.receive({.head = arrival.head,
+                                                 .peer = arrival.peer,
+                                                 .label = label,
+                                                 .peer_is_trusted = arrival.is_own},
+                                                now_, &trace_);
   count_absent();
   if (request.state() != State::waiting) return decided(request, now_);
+  if (one.client_has_left && one.ends_at) instance_.end_at(request, *one.ends_at);
   take_events(now_);
 }
 
@@ -43,10 +100,15 @@ void Run::finish() {
 
 void Run::take_events(Instant until) {
   while (const auto event = instance_.next(until)) {
+    offline::Request& request = *event->request;
     if (event->kind == Event::Kind::decided) {
-      decided(*event->request, event->at);
+      decided(request, event->at);
+    } else if (request.state() == State::waiting) {
+      instance_.give_up(request, event->at);
+      count(request);
+      end(request, event->at);
     } else {
-      end(*event->request, event->at);
+      end(request, event->at);
     }
   }
 }
@@ -61,13 +123,23 @@ void Run::decided(offline::Request& request, Instant now) {
 }
 
 void Run::end(offline::Request& request, Instant now) {
-  instance_.end(request, {.how = {.status = in_progress_[request.label()].status}}, now);
+  const InProgress& one = in_progress_[request.label()];
+  offline::Ending ending{.how = {.status = one.status, .client_has_left = one.client_has_left}};
+  fields_.clear();
+  if (one.is_own) {
+    for (const auto& [name, value] : one.logged.costs)
+      fields_.push_back({.name = name, .value = value});
+  }
+  ending.fields = fields_;
+  instance_.end(request, ending, now);
   free_.push_back(request.label());
 }
 
 void Run::count(const offline::Request& request) {
   using limiter::Outcome;
   Outcomes& outcomes = totals_.outcomes;
+  const InProgress& one = in_progress_[request.label()];
+  if (one.is_own) compare(request);
   if (request.state() != State::decided) {
     ++(request.state() == State::malformed ? outcomes.malformed : outcomes.unrouted);
     return;
@@ -92,7 +164,24 @@ void Run::count(const offline::Request& request) {
   const options::Route* const route = request.decision().route();
   use_.count(verdict, {.route = static_cast<std::size_t>(route - proxy_.routes.data()),
                        .client = request.received().client,
-                       .at = request.arrived_at()});
+                       .at = request.arrived_at(),
+                       .logged = one.is_own ? std::span<const LoggedIdentity>(one.logged.identities)
+                                            : std::span<const LoggedIdentity>()});
+}
+
+/// Compares the decision with that of the log.
+void Run::compare(const offline::Request& request) {
+  const InProgress& one = in_progress_[request.label()];
+  Reproduction& to = totals_.reproduction;
+  ++to.compared;
+  std::string logged = text_of(one.logged.decision, one.logged.policy, one.logged.remaining);
+  std::string replayed = text_of(request);
+  if (logged == replayed) return;
+  if (++to.different <= Reproduction::most_kept)
+    to.first.push_back({.file = std::string(one.file),
+                        .line = one.line,
+                        .logged = std::move(logged),
+                        .replayed = std::move(replayed)});
 }
 
 /// Counts each identity once for the request of the trace.

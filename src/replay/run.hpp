@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "http/request_view.hpp"
 #include "limiter/options.hpp"
 #include "limiter/trace.hpp"
 #include "offline/instance.hpp"
@@ -39,12 +40,18 @@ class Run {
   struct InProgress {
     std::optional<int> status{};
     std::optional<Instant> ends_at{};
+    bool client_has_left = false;
+    bool is_own = false;
+    Arrival::Logged logged{};
+    std::string_view file{};
+    std::uint64_t line = 0;
   };
 
   void take_events(Instant until);
   void decided(offline::Request& request, Instant now);
   void end(offline::Request& request, Instant now);
   void count(const offline::Request& request);
+  void compare(const offline::Request& request);
   void count_absent();
   std::uint64_t take_label();
 
@@ -59,6 +66,7 @@ class Run {
   std::vector<std::uint64_t> absent_;    ///< by identity
   std::vector<InProgress> in_progress_;  ///< by label
   std::vector<std::uint64_t> free_;      ///< labels
+  std::vector<http::FieldView> fields_;  ///< of the response that ends
 };
 
 }  // namespace weir::replay

@@ -89,7 +89,7 @@ void Exchange::begin(const Step& its_step, std::int64_t its_repetition, Instant 
 Instant Exchange::decided(const config::Config& config, Instant start,
                           const offline::Request& request) {
   if (!request.refusal()) {
-    recorded_.take(request.verdict(), config.proxy.response_fields);
+    recorded_.take(request.verdict(), config.proxy.response_fields, config.limiter.identities);
     recorded_.queued = request.decided_at() - request.arrived_at();
   }
   kind_ = Kind::own_answer;

@@ -58,12 +58,15 @@ AccessRecord full_record() {
 }
 
 const std::vector<std::string> fields{
-    "time",        "method",    "path",           "route",         "plan",        "status",
-    "aborted_by",  "bytes_in",  "bytes_out",      "duration_us",   "upstream",    "upstream_server",
-    "upstream_us", "decision",  "policy",         "denied_by",     "cost",        "reserved",
-    "settled_by",  "remaining", "retry_after_ms", "delay_us",      "decision_us", "decided_at",
-    "store",       "client",    "identity",       "identity_kind", "request_id",  "trace_id",
-    "user_agent",  "protocol"};
+    "time",           "method",      "path",        "route",
+    "plan",           "status",      "aborted_by",  "bytes_in",
+    "bytes_out",      "duration_us", "upstream",    "upstream_server",
+    "upstream_us",    "decision",    "policy",      "denied_by",
+    "cost",           "reserved",    "settled_by",  "remaining",
+    "retry_after_ms", "delay_us",    "decision_us", "decided_at",
+    "store",          "client",      "identity",    "identity_kind",
+    "other_limits",   "request_id",  "trace_id",    "user_agent",
+    "protocol"};
 
 std::unique_ptr<LineWriter> unread_writer() {
   auto writer = LineWriter::open("/dev/null");
@@ -102,7 +105,7 @@ TEST_CASE("append_json_line writes every field in order") {
       R"("plan":"gold","status":429,"aborted_by":null,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_server":"10.0.0.1:80","upstream_us":1000,)"
       R"("decision":"denied","policy":"per_user","denied_by":null,"cost":5,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":1501,"delay_us":0,"decision_us":3,"decided_at":1738367999000001,)"
       R"("store":"memory","client":"192.0.2.1","identity":"000000000000000f0123456789abcdef",)"
-      R"("identity_kind":"user",)"
+      R"("identity_kind":"user","other_limits":null,)"
       R"("request_id":"6f1c","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","user_agent":"curl/8.0","protocol":"HTTP/1.1"})"
       "\n");
 }
@@ -113,7 +116,7 @@ TEST_CASE("append_json_line writes null for what does not apply") {
       R"({"time":"1970-01-01T00:00:00.000000Z","method":null,"path":null,"route":null,)"
       R"("plan":null,"status":null,"aborted_by":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_server":null,"upstream_us":null,)"
       R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null,"retry_after_ms":null,"delay_us":null,"decision_us":null,"decided_at":null,)"
-      R"("store":null,"client":null,"identity":null,"identity_kind":null,)"
+      R"("store":null,"client":null,"identity":null,"identity_kind":null,"other_limits":null,)"
       R"("request_id":null,"trace_id":null,"user_agent":null,"protocol":null})"
       "\n");
 }
@@ -138,6 +141,14 @@ TEST_CASE("append_json_line names the party that ended a request, and each polic
   CHECK(parsed({.denied_by = denied})["denied_by"] == nlohmann::json::parse(R"([
     {"policy": "per \"user\"", "outcome": "denied", "remaining": 0},
     {"policy": "trial", "outcome": "shadow_denied", "remaining": 2}])"));
+  const std::vector<OtherLimit> others{
+      {.policy = "p", .identity = {.low = 1, .high = 0}, .identity_kind = "user", .cost = 3},
+      {.policy = "q", .identity = {}, .identity_kind = "key", .cost = 2, .reserved = 9}};
+  CHECK(parsed({.other_limits = others})["other_limits"] == nlohmann::json::parse(R"([
+    {"policy": "p", "identity": "00000000000000000000000000000001", "identity_kind": "user",
+     "cost": 3, "reserved": null},
+    {"policy": "q", "identity": "00000000000000000000000000000000", "identity_kind": "key",
+     "cost": 2, "reserved": 9}])"));
 }
 
 TEST_CASE("append_json_line writes times as RFC 3339 in UTC") {

@@ -32,6 +32,8 @@ LimitVerdict verdict(const limiter::Policy& policy, bool allowed, std::int64_t r
   return limit;
 }
 
+const std::vector<identity::Definition> identities{{.name = "user", .source = {}}};
+
 bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
@@ -46,7 +48,7 @@ TEST_CASE("a record keeps what the answer and the log need of the verdict") {
                .delay = 5ms,
                .deciding = &two,
                .limits = limits},
-              {});
+              {}, identities);
   CHECK(record.outcome == Outcome::allowed);
   CHECK(record.decider == limiter::Decider::local);
   CHECK(record.shadow_denied);
@@ -56,6 +58,10 @@ TEST_CASE("a record keeps what the answer and the log need of the verdict") {
   CHECK(record.cost == 2);
   CHECK(record.remaining == 3);
   CHECK(record.identity == limits[1].identity);
+  REQUIRE(record.others.size() == 1);
+  CHECK((record.others[0].policy == "one" && record.others[0].identity == limits[0].identity));
+  CHECK((record.others[0].identity_kind == "user" && record.others[0].cost == 2));
+  CHECK_FALSE(record.others[0].reserved);
   CHECK(record.violated.empty());
   CHECK(holds(http::lines_of(record.limit_fields), "RateLimit: \"one\";r=7"));
   CHECK(holds(http::lines_of(record.limit_fields), "\"two\";r=3"));
@@ -73,7 +79,7 @@ TEST_CASE("while this instance decides alone, all fields describe its share") {
                  .decider = decider,
                  .deciding = &shared,
                  .limits = {&limit, 1}},
-                {});
+                {}, identities);
     return http::lines_of(record.limit_fields);
   };
   CHECK(
@@ -96,7 +102,7 @@ TEST_CASE("the quota of a concurrency policy is that of its share or override") 
                  .decider = decider,
                  .deciding = &slots,
                  .limits = {&limit, 1}},
-                {});
+                {}, identities);
     return http::lines_of(record.limit_fields);
   };
   const std::string unit = ";qu=\"concurrent-requests\"\r\n";
@@ -117,7 +123,8 @@ TEST_CASE("only visible, enforced policies are named as violated") {
                                  verdict(shadow, false, 0), verdict(kept, true, 4)};
   DecisionRecord record;
   record.take(
-      {.outcome = Outcome::denied, .retry_after = 7s, .deciding = &hidden, .limits = limits}, {});
+      {.outcome = Outcome::denied, .retry_after = 7s, .deciding = &hidden, .limits = limits}, {},
+      identities);
   CHECK(record.violated == std::vector<std::string_view>{"visible"});
   CHECK(record.retry_after == Duration(7s));
   CHECK(record.policy == &hidden);
@@ -128,7 +135,7 @@ TEST_CASE("only visible, enforced policies are named as violated") {
 
 TEST_CASE("a verdict without limits has no fields") {
   DecisionRecord record;
-  record.take({.outcome = Outcome::identity_required}, {});
+  record.take({.outcome = Outcome::identity_required}, {}, identities);
   CHECK(record.outcome == Outcome::identity_required);
   CHECK(record.limit_fields.empty());
   CHECK(record.policy == nullptr);
@@ -148,9 +155,11 @@ TEST_CASE("clear() leaves nothing of the last decision") {
                .deciding = &one,
                .ambiguity = {.source = &source},
                .limits = limits},
-              {});
+              {}, identities);
+  record.others = {{.policy = "two"}};
   record.took = 3ms;
   record.clear();
+  CHECK(record.others.empty());
   CHECK(record.outcome == Outcome::unlimited);
   CHECK(record.decider == limiter::Decider::memory);
   CHECK(record.ambiguity.source == nullptr);
