@@ -1,6 +1,7 @@
 #include "replay/json_members.hpp"
 
 #include <string>
+#include <utility>
 
 #include "base/text.hpp"
 #include "http/characters.hpp"

@@ -1,6 +1,8 @@
 #include "replay/key_use.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 #include <variant>
 
 namespace weir::replay {

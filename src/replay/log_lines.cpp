@@ -1,6 +1,7 @@
 #include "replay/log_lines.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::replay {
 

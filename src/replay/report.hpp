@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/siphash.hpp"

@@ -1,6 +1,8 @@
 #include "replay/time_order.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace weir::replay {
 
