@@ -149,6 +149,18 @@ void read_retry_after(const Cursor& in, Config& to) {
               {{"seconds", RetryAfterForm::seconds}, {"http_date", RetryAfterForm::http_date}});
 }
 
+namespace {
+
+constexpr Key<options::Proxy> tracing_keys[] = {
+    {.name = "generate", .read = read::flag<&options::Proxy::generates_traceparent>},
+};
+
+}  // namespace
+
+void read_tracing(const Cursor& in, Config& to) {
+  read_table(in, tracing_keys, to.proxy);
+}
+
 void read_retry_after_jitter(const Cursor& in, Config& to) {
   read_duration(in, to.proxy.response_fields.retry_after_jitter,
                 {Duration{0}, std::chrono::hours(1)});

@@ -29,8 +29,9 @@ struct ForwardedHop {
 
 /// Appends the request line and the end-to-end fields in their order, then Via and X-Forwarded-For,
 /// -Proto and -Host, and X-Request-Id if request.id is not empty. Fields that hop.guard removes are
-/// left out. The X-Forwarded-For of a trusted peer is kept and the peer's address appended. The
-/// fields of hop.edits follow those of the client. Max-Forwards of OPTIONS is decremented. With
+/// left out, as are traceparent and tracestate if request.traceparent replaces them. The
+/// X-Forwarded-For of a trusted peer is kept and the peer's address appended. The fields of
+/// hop.edits follow those of the client. Max-Forwards of OPTIONS is decremented. With
 /// hop.wants_identity_coding, Accept-Encoding is identity (RFC 9110 section 12.5.3). "TE: trailers"
 /// is sent if the client named TE in Connection.
 void append_request_head(std::string& text, const ReceivedRequest& request,

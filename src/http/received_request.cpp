@@ -29,6 +29,7 @@ void ReceivedRequest::clear() {
   scheme = "http";
   keep_alive = false;
   id = {};
+  traceparent = {};
 }
 
 }  // namespace weir::http

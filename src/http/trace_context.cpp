@@ -21,6 +21,13 @@ bool is_id(std::string_view text) {
   return is_lower_hex(text) && text.find_first_not_of('0') != std::string_view::npos;
 }
 
+/// Writes 16 digits.
+char* put_hex_digits(char* to, std::uint64_t number) {
+  for (int shift = 60; shift >= 0; shift -= 4)
+    *to++ = "0123456789abcdef"[number >> shift & 0xf];
+  return to;
+}
+
 }  // namespace
 
 std::string_view trace_id_of(std::string_view traceparent) {
@@ -49,6 +56,18 @@ std::string_view trace_id_of(const RequestView& request) {
     only = &field;
   }
   return only == nullptr ? std::string_view() : trace_id_of(only->value);
+}
+
+TraceparentText new_traceparent(const Hash128& trace, std::uint64_t parent) {
+  const bool is_zero = (trace.high | trace.low) == 0;
+  TraceparentText text;
+  char* to = std::ranges::copy(std::string_view("00-"), text.begin()).out;
+  to = put_hex_digits(to, trace.high);
+  to = put_hex_digits(to, is_zero ? 1 : trace.low);
+  *to++ = '-';
+  to = put_hex_digits(to, parent == 0 ? 1 : parent);
+  std::ranges::copy(std::string_view("-01"), to);
+  return text;
 }
 
 }  // namespace weir::http

@@ -93,6 +93,7 @@ struct Proxy {
   Downstream downstream;
   routing::PathVariants path_variants;
   http::ResponseFieldOptions response_fields;
+  bool generates_traceparent = false;  ///< for requests without a valid one
   std::vector<Route> routes;
 };
 

@@ -70,6 +70,14 @@ std::string_view given_id(const http::ReceivedRequest& request) {
   return field != nullptr && http::is_request_id(field->value) ? field->value : std::string_view();
 }
 
+/// Makes a traceparent in `own`, unless the request continues a trace.
+void begin_trace(http::ReceivedRequest& request, http::TraceparentText& own, Random& random) {
+  if (!http::trace_id_of(request.view).empty()) return;
+  const Hash128 trace{.low = random.next(), .high = random.next()};
+  own = http::new_traceparent(trace, random.next());
+  request.traceparent = {own.data(), own.size()};
+}
+
 std::string_view value_of(const http::FieldView* field) {
   return field == nullptr ? std::string_view{} : field->value;
 }
@@ -101,6 +109,7 @@ void Exchange::release() {
 
 loop::Task<> Exchange::serve() {
   if (const auto id = given_id(request_); !id.empty()) request_.id = id;
+  if (options().generates_traceparent) begin_trace(request_, own_traceparent_, context_.random);
   if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_))
     co_return co_await refuse(*refusal);
   take_route();
@@ -355,7 +364,9 @@ log::AccessRecord Exchange::record(Duration took) const {
                            .duration = took,
                            .client = request_.client,
                            .request_id = request_.id,
-                           .trace_id = http::trace_id_of(request_.view),
+                           .trace_id = request_.traceparent.empty()
+                                           ? http::trace_id_of(request_.view)
+                                           : http::trace_id_of(request_.traceparent),
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
                            .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
   if (route != nullptr) record.route = route->name;

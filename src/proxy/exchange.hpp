@@ -13,6 +13,7 @@
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "http/request_id.hpp"
+#include "http/trace_context.hpp"
 #include "log/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
@@ -75,7 +76,8 @@ class Exchange {
   ClientSide client_;
   Pin generation_;  ///< the configuration at the start of the request, kept until its end
   http::ReceivedRequest request_;
-  http::UuidText own_id_{};  ///< see ReceivedRequest::id
+  http::UuidText own_id_{};                  ///< see ReceivedRequest::id
+  http::TraceparentText own_traceparent_{};  ///< see ReceivedRequest::traceparent
   decision::Decision decision_;
   StoreAnswer store_answer_;
   RequestHold hold_{context_, decision_.evaluation()};

@@ -51,6 +51,20 @@ class RequestIds(Case):
         response = self.connect(weir).get("/")
         self.assertEqual(response.fields.all("x-request-id"), ["fixed"])
 
+    def test_a_request_without_a_trace_begins_one_if_configured(self):
+        self.begin(tracing={"generate": True})
+        theirs = f"00-{TRACE}-00f067aa0ba902b7-01"
+        for fields in [{}, {"traceparent": "no", "tracestate": "a=b"}, {"traceparent": theirs, "tracestate": "a=b"}]:
+            self.client.get("/limited", {"X-Api-Key": str(len(self.up.requests)), **fields})
+        sent = [request.fields.all("traceparent") for request in self.up.requests]
+        for [own] in sent[:2]:
+            self.assertRegex(own, r"^00-[0-9a-f]{32}-[0-9a-f]{16}-01$")
+        self.assertEqual(sent[2], [theirs])
+        self.assertEqual([request.fields.all("tracestate") for request in self.up.requests], [[], [], ["a=b"]])
+        traces = [own[3:35] for [own] in sent]
+        self.assertEqual(len(set(traces)), 3)
+        self.assertEqual([line["trace_id"] for line in self.logged(3)], traces)
+
     def test_a_malformed_request_has_an_id_too(self):
         self.begin()
         self.client.send(b"GET /fixed HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")

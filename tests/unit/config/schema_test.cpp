@@ -81,6 +81,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.proxy.response_fields.retry_after == least->proxy.response_fields.retry_after);
   CHECK(written.proxy.response_fields.retry_after_jitter ==
         least->proxy.response_fields.retry_after_jitter);
+  CHECK(written.proxy.generates_traceparent == least->proxy.generates_traceparent);
   CHECK(written.proxy.response_fields.partition_key == least->proxy.response_fields.partition_key);
   CHECK(written.access_log.format == least->access_log.format);
   CHECK(written.access_log.path == least->access_log.path);

@@ -101,6 +101,25 @@ TEST_CASE("the id of a request goes to both sides, and replaces what they sent")
         "id-1\r\n\r\n");
 }
 
+TEST_CASE("a traceparent made here replaces the trace of the client, unless a route edits it") {
+  const std::string text =
+      "GET / HTTP/1.1\r\nHost: a\r\nTraceParent: bad\r\ntracestate: a=b\r\n\r\n";
+  Forwarded request(text);
+  CHECK(contains(request.to_upstream(), "TraceParent: bad\r\ntracestate: a=b\r\n"));
+  request.request.traceparent = "00-own-01";
+  const std::string head = request.to_upstream();
+  CHECK(contains(head, "traceparent: 00-own-01\r\n"));
+  CHECK_FALSE(contains(head, "bad"));
+  CHECK_FALSE(contains(head, "tracestate"));
+  const FieldEdits sets({{"traceparent", "fixed"}}, {}, {});
+  request.edits = &sets;
+  CHECK(contains(request.to_upstream(), "traceparent: fixed\r\n"));
+  CHECK_FALSE(contains(request.to_upstream(), "00-own-01"));
+  const FieldEdits removes({}, {}, {"traceparent"});
+  request.edits = &removes;
+  CHECK_FALSE(contains(request.to_upstream(), "traceparent"));
+}
+
 TEST_CASE("a route that sets X-Request-Id sends its own value") {
   const FieldEdits edits({{"x-request-id", "fixed"}}, {}, {});
   Forwarded request("GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: theirs\r\n\r\n");

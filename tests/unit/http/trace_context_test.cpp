@@ -44,6 +44,19 @@ TEST_CASE("the trace id is read of a valid traceparent only") {
   }
 }
 
+TEST_CASE("a new traceparent is valid and sampled, whatever its random bits") {
+  const auto text = [](const Hash128& its_trace, std::uint64_t its_parent) {
+    const auto made = new_traceparent(its_trace, its_parent);
+    return std::string(made.data(), made.size());
+  };
+  CHECK(text({.low = 0xa3ce929d0e0e4736, .high = 0x4bf92f3577b34da6}, 0x00f067aa0ba902b7) ==
+        "00-" + trace + "-" + parent + "-01");
+  const std::string one = text({}, 0);
+  CHECK(one == "00-00000000000000000000000000000001-0000000000000001-01");
+  CHECK(trace_id_of(one) == "00000000000000000000000000000001");
+  CHECK(trace_id_of(text({.low = 0, .high = 1}, 1)) == "00000000000000010000000000000000");
+}
+
 TEST_CASE("a request with several traceparent fields has no trace id") {
   const std::string value = "00-" + trace + "-" + parent + "-01";
   const FieldView field{FieldId::unknown, "TraceParent", value};
