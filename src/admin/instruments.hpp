@@ -18,6 +18,7 @@
 #include "base/traffic_counters.hpp"
 #include "limiter/limiter.hpp"
 #include "limiter/options.hpp"
+#include "limiter/quota_events.hpp"
 #include "log/line_writer.hpp"
 #include "options/admin.hpp"
 #include "options/proxy.hpp"
@@ -65,6 +66,7 @@ struct Instruments {
   const FileReloadCounters* plan_files = nullptr;
   const FileReloadCounters* key_files = nullptr;  ///< of JWT providers
   const limiter::UnknownPlans* unknown_plans = nullptr;
+  const limiter::QuotaEvents* quota_events = nullptr;
 };
 
 /// Adds up one counter of every worker.

@@ -74,6 +74,15 @@ void write_early_retries(Exposition& out, const Instruments& in) {
   }
 }
 
+void write_quota_events(Exposition& out, const Instruments& in) {
+  const std::uint64_t dropped = in.quota_events == nullptr ? 0 : in.quota_events->dropped();
+  const std::uint64_t raised = in.quota_events == nullptr ? 0 : in.quota_events->raised();
+  out.family("weir_events_total", "counter",
+             "Keys that reached a percentage of their quota, and those of them that were lost.");
+  out.sample({{"result", "logged"}}, raised - dropped);
+  out.sample({{"result", "dropped"}}, dropped);
+}
+
 void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::size_t>& policies,
                  Gauge limiter::PolicyCounters::*gauge) {
   for (const std::size_t i : policies) {
@@ -128,6 +137,7 @@ void write_holds(Exposition& out, const Instruments& in) {
 void write_policies(Exposition& out, const Instruments& in) {
   write_decisions(out, in);
   write_early_retries(out, in);
+  write_quota_events(out, in);
   write_holds(out, in);
   write_leases(out, in);
 }

@@ -16,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "admin/admin_server.hpp"
+#include "app/event_log.hpp"
 #include "app/file_watch.hpp"
 #include "app/key_fetcher.hpp"
 #include "app/limit_service.hpp"
@@ -114,6 +115,8 @@ class Server {
   KeyFetchers key_fetchers_{io_, shared_.clock, random_seed(), write_to_log};
   ListFiles list_files_{io_, shared_.unknown_plans,
                         [this](auto replaced) { workers_.drop_unread(std::move(replaced)); }};
+  EventLog event_log_{
+      {.io = io_, .running = running_, .events = shared_.quota_events, .log = write_to_log}};
   bool draining_ = false;
 };
 
@@ -154,6 +157,7 @@ Problems Server::start(const LoadedConfig& loaded) {
   key_fetchers_.use(running_.key_targets());
   serve_admin(std::move(next_admin));
   list_files_.watch(running_.config());
+  event_log_.use();
   check_source();
   signals_.emplace(io_, std::move(arriving), [this, descriptor] { read_signals(descriptor); });
   workers_.start([this] { note_listening(); });
@@ -194,7 +198,8 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .keys = key_fetchers_.health(),
                          .plan_files = &list_files_.plan_counters(),
                          .key_files = &list_files_.key_counters(),
-                         .unknown_plans = &shared_.unknown_plans});
+                         .unknown_plans = &shared_.unknown_plans,
+                         .quota_events = &shared_.quota_events});
   for (const auto& worker : workers_.all()) {
     all->traffic.push_back(&worker->traffic());
     if (is_shared) all->shared_store.push_back(worker->shared_store());
@@ -295,6 +300,7 @@ void Server::apply(std::vector<GenerationPlan> plans) {
   shared_.store.set_max_keys(config().memory.max_keys);
   key_fetchers_.use(running_.key_targets());  // publishes keys that are there already
   list_files_.watch(running_.config());
+  event_log_.use();
   workers_.apply(std::move(plans), [this](const auto& problems) { note_applied(problems); });
 }
 
@@ -379,6 +385,7 @@ void Server::drain() {
 
 void Server::workers_ended() {
   shutdown_end_.cancel();
+  event_log_.stop();
   signals_.reset();
   if (watch_) watch_->stop();
 }
@@ -386,6 +393,7 @@ void Server::workers_ended() {
 void Server::run() {
   io_.run();
   workers_.join();
+  event_log_.stop();
   // Reloads that were just requested are refused before the admin server ends.
   admin_.stop();
   io_.restart();

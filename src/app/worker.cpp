@@ -104,7 +104,8 @@ Worker::Worker(SharedState& shared, std::size_t index, GenerationPlan plan, std:
                                           .descriptors = shared.descriptors,
                                           .hold_directory = shared.hold_directory,
                                           .top_keys = shared.top_keys[index],
-                                          .retry_after = shared.retry_after},
+                                          .retry_after = shared.retry_after,
+                                          .quota_events = shared.quota_events},
                seed),
       ticker_(io_.get_executor()),
       opening_timer_(io_.get_executor()),
@@ -207,6 +208,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
                             .limiter = std::move(limiter),
                             .counters = std::move(plan.counters),
                             .name_ids = std::move(plan.name_ids),
+                            .event_percents = plan.config->event_percents,
                             .access_log = std::move(access_log),
                             .pools = std::move(pools),
                             .number = ++generations_}));

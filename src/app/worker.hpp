@@ -29,6 +29,7 @@
 #include "base/traffic_counters.hpp"
 #include "config/config.hpp"
 #include "limiter/limiter.hpp"
+#include "limiter/quota_events.hpp"
 #include "limiter/retry_after_table.hpp"
 #include "limiter/top_keys.hpp"
 #include "log/line_writer.hpp"
@@ -98,6 +99,7 @@ struct SharedState {
   std::atomic<std::size_t> open_refusals{0};
   loop::DescriptorBudget descriptors{0, open_connections};
   limiter::RetryAfterTable retry_after{random_seed()};
+  limiter::QuotaEvents quota_events{random_seed()};
   std::deque<limiter::TopKeys> top_keys{};  ///< one a worker, used on its thread
   proxy::HoldDirectory hold_directory{{.k0 = random_seed(), .k1 = random_seed()}};
 };

@@ -105,6 +105,7 @@ struct Config {
   RedisStore redis;
   DenialSettings denied{};  ///< of policies that set no other
   log::AccessLogOptions access_log;
+  std::vector<int> event_percents{};  ///< of quotas; ascending, 1 to 100; empty: no events
   std::vector<ListFile> list_files{};
   std::vector<KeyFile> key_files{};
   std::vector<KeyUrl> key_urls{};  ///< of JWT providers

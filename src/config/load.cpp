@@ -76,6 +76,7 @@ constexpr Key<Config> top_keys[] = {
     {.name = "retry_after_jitter", .read = read_retry_after_jitter},
     {.name = "denied", .read = read_denied},
     {.name = "access_log", .read = read_access_log},
+    {.name = "events", .read = read_events},
     {.name = "tracing", .read = read_tracing},
     {.name = "store", .read = read_store, .then = keep_running_values},
     {.name = "upstreams", .read = read_upstreams},

@@ -20,6 +20,7 @@
 #include "base/traffic_counters.hpp"
 #include "decision/request_rules.hpp"
 #include "http/field_section.hpp"
+#include "limiter/quota_events.hpp"
 #include "limiter/retry_after_table.hpp"
 #include "limiter/top_keys.hpp"
 #include "loop/descriptor_budget.hpp"
@@ -65,6 +66,7 @@ struct ContextDependencies {
   HoldDirectory& hold_directory;               ///< of all workers
   limiter::TopKeys& top_keys;                  ///< of this worker
   limiter::RetryAfterTable& retry_after;       ///< of all workers
+  limiter::QuotaEvents& quota_events;          ///< of all workers
 };
 
 struct Context : ContextDependencies {

@@ -28,6 +28,7 @@ struct Generation {
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;
   limiter::NameIds name_ids{};
+  std::vector<int> event_percents{};           ///< of limiter::QuotaEvents; empty: no events
   std::shared_ptr<log::AccessLog> access_log;  ///< shared by generations with the same options
   std::vector<std::unique_ptr<upstream::Pool>>
       pools;               ///< one per upstream, in the order of the file

@@ -49,6 +49,7 @@ downstream:
 response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
 retry_after: http_date
 retry_after_jitter: 5s
+events: {at: [100, 50, 100]}
 tracing: {generate: true}
 access_log: {path: logs/access.log, format: text, sample: 0.25, only: denied}
 store: {type: memory, memory: {max_keys: 1000}}
@@ -82,6 +83,7 @@ routes: [{respond: {}}]
   CHECK(config->proxy.response_fields.legacy == http::LegacyFields::x_ratelimit);
   CHECK(config->proxy.response_fields.retry_after == http::RetryAfterForm::http_date);
   CHECK(config->proxy.response_fields.retry_after_jitter == 5s);
+  CHECK(config->event_percents == std::vector{50, 100});
   CHECK(config->proxy.generates_traceparent);
   CHECK(config->access_log.path == "/etc/weir/logs/access.log");
   CHECK(config->access_log.sample == 0.25);

@@ -126,6 +126,7 @@ class World {
   HoldDirectory hold_directory{{.k0 = 1, .k1 = 2}};
   limiter::TopKeys top_keys{1};
   limiter::RetryAfterTable retry_after{1};
+  limiter::QuotaEvents quota_events{1};
   TrafficCounters traffic;
   const std::shared_ptr<NamedCounters> counters = std::make_shared<NamedCounters>();
   LogPipe log;
@@ -139,7 +140,8 @@ class World {
                    .descriptors = descriptors,
                    .hold_directory = hold_directory,
                    .top_keys = top_keys,
-                   .retry_after = retry_after},
+                   .retry_after = retry_after,
+                   .quota_events = quota_events},
                   1};
 
  private:
