@@ -14,6 +14,19 @@ namespace weir::offline {
 
 using Step = decision::SlotWaitMachine::Step;
 
+namespace {
+
+/// Adds the costs that are known by the names of policies.
+void add_stated(limiter::HeldUnits& held, std::span<const StatedCost> stated) {
+  for (limiter::HeldLimit& limit : held.limits) {
+    if (limit.charge == nullptr || !limit.charge->cost_from) continue;
+    const auto found = std::ranges::find(stated, limit.policy->name, &StatedCost::policy);
+    if (found != stated.end()) limit.stated = found->usage;
+  }
+}
+
+}  // namespace
+
 bool Instance::Due::operator<(const Due& other) const {
   return std::tuple(other.at, other.kind, other.number) < std::tuple(at, kind, number);
 }
@@ -154,7 +167,9 @@ bool Instance::carry_out(Request& request, Step step, Instant now) {
 /// As RequestHold::settle_units.
 void Instance::settle(Request& request, const Ending& ending, Instant now) {
   limiter::HeldUnits& held = request.decision_.evaluation().held;
-  if (ending.how.status && meter_.prepare(held)) {
+  if (ending.stated) {
+    add_stated(held, *ending.stated);
+  } else if (ending.how.status && meter_.prepare(held)) {
     meter_.begin(ending.fields);
     meter_.feed(ending.body);
     if (ending.is_whole) meter_.end({});

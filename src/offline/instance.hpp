@@ -13,6 +13,7 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,7 @@
 #include "offline/request.hpp"
 #include "options/proxy.hpp"
 #include "store/memory_store.hpp"
+#include "usage/usage_scanner.hpp"
 
 namespace weir::offline {
 
@@ -42,6 +44,12 @@ struct Arrival {
   bool peer_is_trusted = false;  ///< whatever the configuration has
 };
 
+/// What a response has stated for the limits of a policy.
+struct StatedCost {
+  std::string policy{};  ///< its name
+  usage::Usage usage{};
+};
+
 /// How a request ends. The views are used during the call only.
 struct Ending {
   limiter::RequestEnd how{};
@@ -49,6 +57,8 @@ struct Ending {
   std::span<const http::FieldView> fields{};
   std::string_view body{};
   bool is_whole = true;  ///< false: the response was cut off after `body`
+  /// Costs that were read from the response before, in place of its fields and its body.
+  std::optional<std::span<const StatedCost>> stated{};
 };
 
 class Instance {
