@@ -19,6 +19,7 @@
 #include "base/random.hpp"
 #include "base/traffic_counters.hpp"
 #include "decision/request_rules.hpp"
+#include "decision/traffic_copy.hpp"
 #include "http/field_section.hpp"
 #include "limiter/quota_events.hpp"
 #include "limiter/retry_after_table.hpp"
@@ -87,6 +88,8 @@ struct Context : ContextDependencies {
  public:
   std::unique_ptr<Generation> generation;  ///< the running one; set before the first connection
   std::vector<std::unique_ptr<Generation>> retired;  ///< until their last exchange has ended
+  /// Gets a copy of each request; nullptr: no configuration is in shadow.
+  std::shared_ptr<decision::TrafficCopy> traffic_copy;
   HoldKeeper holds;  ///< declared after the generations that its holds pin
   DeadlineWheel wheel;
   loop::PassClock pass_clock;

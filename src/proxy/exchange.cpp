@@ -92,6 +92,7 @@ void Exchange::begin(const ClientSide& client) {
   recorded_.clear();
   stated_.clear();
   hold_.clear();
+  copy_.clear();
   forwarded_ = {};
   started_at_ = context_.pass_clock.now();
   own_id_ = http::uuid_v7(started_at_, context_.random.next(), context_.random.next());
@@ -103,18 +104,25 @@ void Exchange::begin(const ClientSide& client) {
 }
 
 void Exchange::release() {
-  if (hold_.has_grant()) settle(context_.clock.now());
+  if (hold_.has_grant() || copy_.is_open()) settle(context_.clock.now());
   generation_ = {};
 }
 
 loop::Task<> Exchange::serve() {
   if (const auto id = given_id(request_); !id.empty()) request_.id = id;
   if (options().generates_traceparent) begin_trace(request_, own_traceparent_, context_.random);
-  if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_))
+  if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_)) {
+    if (context_.traffic_copy)
+      copy_.begin(*context_.traffic_copy, request_, decision_, nullptr, started_at_);
     co_return co_await refuse(*refusal);
+  }
   take_route();
   if (decision_.routes().needs() != options::needs_nothing && !co_await prepare()) co_return;
   if (!decide()) co_await await_store();
+  if (context_.traffic_copy) [[unlikely]]
+    copy_.begin(*context_.traffic_copy, request_, decision_,
+                stated_.was_read() ? client_.body : nullptr,
+                decision_.is_limited() ? asked_at_ : started_at_);
   if (recorded_.outcome == limiter::Outcome::denied) {
     if (decision_.waits()) co_await wait_for_slot();
     if (client_.watchdog->interruptions().client_left)
@@ -346,10 +354,11 @@ void Exchange::finish() {
 
 /// Ends the holds of an admitted request.
 void Exchange::settle(Instant now) {
-  hold_.settle(*generation_,
-               {.status = response_status_,
-                .client_has_left = client_is_gone_ && !client_.watchdog->aborted()},
-               recorded_, now);
+  const limiter::RequestEnd how{.status = response_status_,
+                                .client_has_left = client_is_gone_ && !client_.watchdog->aborted()};
+  hold_.settle(*generation_, how, recorded_, now);
+  if (copy_.is_open()) [[unlikely]]
+    copy_.end(context_.traffic_copy.get(), decision_, recorded_, how, decided_at_, now);
 }
 
 log::AccessRecord Exchange::record(Duration took) const {

@@ -17,6 +17,7 @@
 #include "log/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
+#include "proxy/exchange_copy.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/forwarding.hpp"
 #include "proxy/generation.hpp"
@@ -81,6 +82,7 @@ class Exchange {
   decision::Decision decision_;
   StoreAnswer store_answer_;
   RequestHold hold_{context_, decision_.evaluation()};
+  ExchangeCopy copy_;  ///< while a configuration is in shadow
   DecisionRecord recorded_;
   StatedCosts stated_;  ///< by the request
   std::string target_;  ///< for the upstream, if the route changes the path

@@ -1,0 +1,110 @@
+// A copy of the requests of one worker, which another thread decides under other configurations.
+//
+// The worker adds each request when it has its first decision, and its end. The other thread takes
+// what has been added, from time to time. The copy is bounded: if the other thread is late,
+// requests are skipped as a whole and counted. Pure. Thread-safe: one thread adds, another one
+// takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ip_address.hpp"
+#include "base/time.hpp"
+#include "http/request_view.hpp"
+#include "limiter/charge.hpp"
+#include "limiter/held_units.hpp"
+#include "usage/usage_scanner.hpp"
+
+namespace weir::decision {
+
+/// Writes the head of a request, as its connection could have received it.
+void append_head(std::string& to, const http::RequestView& request);
+
+/// A request, or the end of one.
+struct CopiedEvent {
+  std::uint64_t number = 0;  ///< of the request
+  Instant at{};
+  bool is_end = false;
+
+  // A request: its head, and then its body as far as a limit reads it, in CopiedTraffic::text.
+  IpAddress peer{};
+  std::size_t text_begin = 0;
+  std::size_t head_size = 0;
+  std::size_t body_size = 0;
+
+  // An end: its costs are in CopiedTraffic::costs.
+  limiter::RequestEnd how{};
+  std::optional<Duration> served{};  ///< since its admission; empty: it was not admitted
+  std::size_t costs_begin = 0;
+  std::size_t cost_count = 0;
+};
+
+struct CopiedCost {
+  std::string policy{};  ///< its name
+  usage::Usage usage{};  ///< as the response has stated it
+};
+
+/// What a worker has added, in that order.
+struct CopiedTraffic {
+  std::vector<CopiedEvent> events;
+  std::string text;
+  std::vector<CopiedCost> costs;
+  std::uint64_t skipped = 0;  ///< requests without room
+
+  /// Keeps the memory.
+  void clear();
+  std::string_view head_of(const CopiedEvent& event) const {
+    return std::string_view(text).substr(event.text_begin, event.head_size);
+  }
+  std::string_view body_of(const CopiedEvent& event) const {
+    return std::string_view(text).substr(event.text_begin + event.head_size, event.body_size);
+  }
+};
+
+class TrafficCopy {
+ public:
+  /// Of the heads and bodies that are not taken yet.
+  static constexpr std::size_t most_text = 1024 * 1024;
+
+  /// `first`: the number of the first request, at least 1. Numbers are unique among all copies if
+  /// these are far enough from each other.
+  explicit TrafficCopy(std::uint64_t first) : next_(first) {}
+
+  struct Arrival {
+    Instant at{};
+    IpAddress peer{};
+    const http::RequestView& request;
+    std::string_view body{};
+  };
+  /// Returns the number of the request; 0: it is skipped, because there is no room or no memory.
+  std::uint64_t add(const Arrival& arrival) noexcept;
+
+  struct End {
+    std::uint64_t number = 0;
+    Instant at{};
+    limiter::RequestEnd how{};
+    std::optional<Duration> served{};
+    const limiter::HeldUnits* held = nullptr;  ///< with the stated costs; nullptr: none
+  };
+  /// Always has room, because each end follows a request that had.
+  void add(const End& end) noexcept;
+
+  /// Replaces `taken` by what has been added since the last call.
+  void take(CopiedTraffic& taken);
+
+ private:
+  std::uint64_t copy(const Arrival& arrival);
+  void copy(const End& end);
+
+  std::mutex mutex_;
+  std::uint64_t next_;
+  CopiedTraffic added_;
+};
+
+}  // namespace weir::decision

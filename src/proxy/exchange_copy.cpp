@@ -1,0 +1,60 @@
+#include "proxy/exchange_copy.hpp"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::proxy {
+namespace {
+
+bool is_overridden(const limiter::LimitVerdict& limit) {
+  return limit.decision.override_effect != rules::OverrideEffect::none;
+}
+
+/// Reads the kept bytes again, up to the same place.
+std::string kept_text(RequestBody& body) {
+  std::string text;
+  if (!body.is_kept()) return text;
+  body.rewind();
+  for (std::string_view piece; body.pull(piece) == BodyState::payload;)
+    text += piece;
+  return text;
+}
+
+}  // namespace
+
+void ExchangeCopy::begin(decision::TrafficCopy& copy, const http::ReceivedRequest& request,
+                         const decision::Decision& decision, RequestBody* read_body, Instant at) {
+  // Without a route or a limit, the verdict is that of an earlier request.
+  const bool is_limited = decision.route() != nullptr && decision.is_limited();
+  if (is_limited && std::ranges::any_of(decision.verdict().limits, is_overridden)) return;
+  try {
+    const std::string body = read_body == nullptr ? std::string() : kept_text(*read_body);
+    number_ = copy.add({.at = at, .peer = request.peer, .request = request.view, .body = body});
+  } catch (const std::bad_alloc&) {
+    // The request is not compared.
+  }
+}
+
+void ExchangeCopy::end(decision::TrafficCopy* copy, const decision::Decision& decision,
+                       const DecisionRecord& record, const limiter::RequestEnd& how,
+                       Instant decided_at, Instant now) {
+  const std::uint64_t number = std::exchange(number_, 0);
+  if (copy == nullptr) return;
+  decision::TrafficCopy::End end{.number = number, .at = now, .how = how};
+  const bool is_limited = record.outcome == limiter::Outcome::allowed;
+  if (decision.route() != nullptr && (is_limited || record.outcome == limiter::Outcome::unlimited))
+    end.served = std::max(now - decided_at - record.delay, Duration{0});
+  if (is_limited && decision.evaluation().has_holds) {
+    // Another proxy reports the end of its request later, and to the running configuration only.
+    if (decision.route()->decide)
+      end.how.lease_has_ended = true;
+    else
+      end.held = &decision.evaluation().held;
+  }
+  copy->add(end);
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,39 @@
+// The copy of one exchange for a configuration in shadow (decision/traffic_copy.hpp): its request
+// when it has its first decision, and its end.
+//
+// Owned by the exchange and reused. Used from its worker's loop only.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "base/time.hpp"
+#include "decision/decision.hpp"
+#include "decision/traffic_copy.hpp"
+#include "http/received_request.hpp"
+#include "limiter/charge.hpp"
+#include "proxy/decision_record.hpp"
+#include "proxy/request_body.hpp"
+
+namespace weir::proxy {
+
+class ExchangeCopy {
+ public:
+  void clear() { number_ = 0; }
+  /// True between begin() and end(), unless the request was skipped.
+  bool is_open() const { return number_ != 0; }
+
+  /// `read_body`: what has been read of it before the decision, and is kept; nullptr: nothing. A
+  /// request that an override decides is skipped: overrides are not in shadow.
+  void begin(decision::TrafficCopy& copy, const http::ReceivedRequest& request,
+             const decision::Decision& decision, RequestBody* read_body, Instant at);
+  /// `copy`: nullptr if the shadow is over. `decided_at`: when `record` was made.
+  void end(decision::TrafficCopy* copy, const decision::Decision& decision,
+           const DecisionRecord& record, const limiter::RequestEnd& how, Instant decided_at,
+           Instant now);
+
+ private:
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace weir::proxy
