@@ -1,11 +1,13 @@
 #include "admin/endpoints.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "admin/metrics.hpp"
 #include "admin/readiness.hpp"
 #include "base/ip_address.hpp"
+#include "base/rfc3339.hpp"
 #include "http/authority.hpp"
 #include "http/problem.hpp"
 #include "http/request_view.hpp"
@@ -60,8 +62,13 @@ AdminAnswer config(const Instruments& instruments) {
   body.text("hash", instruments.config_hash)
       .number("loaded_at", instruments.config_loaded_at_s)
       .texts("restart_needed",
-             {instruments.restart_needed.begin(), instruments.restart_needed.end()})
-      .json("config", instruments.config_document);
+             {instruments.restart_needed.begin(), instruments.restart_needed.end()});
+  if (instruments.shadow_reload != nullptr) {
+    json::Object shadow;
+    add_members(shadow, instruments.shadow_reload->state());
+    body.json("shadow_reload", shadow.str());
+  }
+  body.json("config", instruments.config_document);
   return {.content_type = "application/json", .body = body.str() + '\n'};
 }
 
@@ -162,6 +169,15 @@ AdminAnswer reload_answer(const ReloadReport& report) {
       return rejection_answer(report);
     case ReloadReport::Outcome::unavailable:
       return problem_answer(503, "the process is draining");
+    case ReloadReport::Outcome::in_shadow:
+      return {.status = 202,
+              .content_type = "application/json",
+              .body = json::Object()
+                          .text("until",
+                                to_rfc3339(std::chrono::floor<std::chrono::seconds>(report.until)))
+                          .text("hash", report.hash)
+                          .str() +
+                      '\n'};
     case ReloadReport::Outcome::applied:
       break;
   }

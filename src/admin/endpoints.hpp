@@ -100,7 +100,8 @@ Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEnd
                                                         const AdminRequest& request,
                                                         const options::Admin* admin);
 
-/// 200 with what has changed, 422 with every problem, or 503 while the process is draining.
+/// 200 with what has changed, 202 while it is in shadow, 422 with every problem, or 503 while the
+/// process is draining.
 AdminAnswer reload_answer(const ReloadReport& report);
 
 /// The answer to a request that the admin server refuses: a problem document.

@@ -14,6 +14,7 @@
 
 #include "admin/key_health.hpp"
 #include "admin/reload_report.hpp"
+#include "admin/shadow_reload.hpp"
 #include "admin/store_health.hpp"
 #include "base/traffic_counters.hpp"
 #include "limiter/limiter.hpp"
@@ -61,6 +62,7 @@ struct Instruments {
   std::string_view config_document = "null";  ///< as JSON, without secrets; `config` keeps it alive
   std::span<const std::string> restart_needed{};  ///< keys that wait for a restart, likewise
   const ReloadCounters* reloads = nullptr;
+  const ShadowReload* shadow_reload = nullptr;
   const FileReloadCounters* list_files = nullptr;  ///< of address lists
   std::vector<KeySource> keys{};                   ///< of JWT providers with a URL
   const FileReloadCounters* plan_files = nullptr;

@@ -241,6 +241,27 @@ void write_configuration(Exposition& out, const Instruments& in) {
   out.sample({{"result", "failed"}}, in.reloads->failed.value());
 }
 
+void write_shadow_reloads(Exposition& out, const Instruments& in) {
+  if (in.shadow_reload == nullptr) return;
+  const ShadowReload& shadow = *in.shadow_reload;
+  out.family("weir_shadow_reload_active", "gauge", "1 while a configuration decides in shadow.");
+  out.sample({}, std::uint64_t{shadow.state().stage == ShadowState::Stage::shadow});
+  out.family("weir_shadow_reload_decisions_total", "counter",
+             "Decisions under the running configuration and one in shadow that were compared.");
+  out.sample({}, shadow.decisions.value());
+  out.family("weir_shadow_reload_flips_total", "counter",
+             "Compared decisions that differ in shadow.");
+  out.sample({}, shadow.flips.value());
+  out.family("weir_shadow_reload_skipped_total", "counter",
+             "Requests during a shadow that were not compared.");
+  out.sample({}, shadow.skipped.value());
+  out.family("weir_shadow_reloads_total", "counter",
+             "Configurations that were in shadow, by result.");
+  out.sample({{"result", "done"}}, shadow.done.value());
+  out.sample({{"result", "dropped"}}, shadow.dropped.value());
+  out.sample({{"result", "replaced"}}, shadow.replaced.value());
+}
+
 void write_address_lists(Exposition& out, const Instruments& in) {
   const auto& lists = in.limiter.address_lists;
   if (lists.empty()) return;
@@ -329,6 +350,7 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_store(out, instruments);
   write_tokens(out, instruments);
   write_configuration(out, instruments);
+  write_shadow_reloads(out, instruments);
   write_address_lists(out, instruments);
   write_keys(out, instruments);
   write_plans(out, instruments);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/counters.hpp"
+#include "base/time.hpp"
 
 namespace weir::admin {
 
@@ -21,11 +22,13 @@ struct ReloadProblem {
 struct ReloadReport {
   enum class Outcome : std::uint8_t {
     applied,
-    rejected,    ///< `problems` has the reasons; the running configuration stays
-    unavailable  ///< the process is draining
+    rejected,     ///< `problems` has the reasons; the running configuration stays
+    unavailable,  ///< the process is draining
+    in_shadow     ///< the configuration decides in shadow `until`
   };
   Outcome outcome = Outcome::applied;
-  std::string hash{};                         ///< of the running configuration
+  std::string hash{};                         ///< of the configuration that was loaded
+  Instant until{};                            ///< in_shadow only
   std::vector<std::string> changed{};         ///< keys, a bounded number of them
   std::size_t changed_omitted = 0;            ///< keys that are not in `changed`
   std::vector<std::string> restart_needed{};  ///< keys that keep their running value

@@ -6,17 +6,13 @@
 #include "app/log.hpp"
 
 namespace weir::app {
-namespace {
 
-/// 9,980
-std::string with_commas(std::size_t number) {
+std::string with_commas(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t at = text.size(); at > 3; at -= 3)
     text.insert(at - 3, 1, ',');
   return text;
 }
-
-}  // namespace
 
 std::string listed(const std::vector<std::string>& keys, std::size_t omitted) {
   std::string text;

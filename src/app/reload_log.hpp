@@ -1,6 +1,7 @@
 // The log lines of a reload. Their number and length are bounded.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,9 @@
 #include "config/diagnostic.hpp"
 
 namespace weir::app {
+
+/// `9,980`.
+std::string with_commas(std::uint64_t number);
 
 /// "a, b and 9,980 more": keys in their order, at most `most`; `omitted` are not in `keys`.
 std::string listed(const std::vector<std::string>& keys, std::size_t omitted);

@@ -37,10 +37,9 @@ void drop_unused_of(std::vector<std::shared_ptr<T>>& all) {
 
 }  // namespace
 
-Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
-    LoadedConfig loaded) {
-  const config::Config& next = *loaded.config;
-  Problems problems;
+/// The access log, and whether there are enough descriptors.
+Result<std::shared_ptr<log::LineWriter>> RunningConfiguration::open_parts(
+    const config::Config& next, Problems& problems) const {
   if (const auto enough = check_descriptors(next, descriptors_); !enough)
     problems.push_back({.key_path = {}, .message = enough.error().message});
   auto log_writer = open_log(next);
@@ -48,9 +47,30 @@ Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
     problems.push_back(
         next.presentation.positions.problem("access_log.path", log_writer.error().message));
   }
+  return log_writer;
+}
+
+Certificates RunningConfiguration::load_certificates_of(const config::Config& next,
+                                                        Problems& problems) const {
   std::optional<LoadedCertificates> running;
   if (is_running()) running.emplace(LoadedCertificates{*config(), running_.certificates});
-  auto certificates = load_certificates(next, running ? &*running : nullptr, problems);
+  return load_certificates(next, running ? &*running : nullptr, problems);
+}
+
+Result<Certificates, Problems> RunningConfiguration::check(const config::Config& next) const {
+  Problems problems;
+  open_parts(next, problems);
+  auto certificates = load_certificates_of(next, problems);
+  if (!problems.empty()) return problems;
+  return certificates;
+}
+
+Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
+    LoadedConfig loaded) {
+  const config::Config& next = *loaded.config;
+  Problems problems;
+  auto log_writer = open_parts(next, problems);
+  auto certificates = load_certificates_of(next, problems);
   auto listeners = listeners_.prepare(next, problems);
   if (!problems.empty()) return problems;
   auto changed = changes({next, certificates});
@@ -81,7 +101,7 @@ std::vector<std::string> RunningConfiguration::changes(const LoadedCertificates&
 }
 
 Result<std::shared_ptr<log::LineWriter>> RunningConfiguration::open_log(
-    const config::Config& next) {
+    const config::Config& next) const {
   const std::string& path = next.access_log.path;
   if (is_running() && config()->access_log.path == path) return log_writer();
   auto opened = log::LineWriter::open(
@@ -147,11 +167,16 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   return plans;
 }
 
-std::vector<KeyTarget> RunningConfiguration::key_targets() const {
+std::vector<KeyTarget> key_targets_of(const config::Config& config,
+                                      const Certificates& certificates) {
   std::vector<KeyTarget> targets;
-  for (std::size_t i = 0; i < config()->key_urls.size(); ++i)
-    targets.push_back({.settings = config()->key_urls[i], .tls = running_.certificates.keys[i]});
+  for (std::size_t i = 0; i < config.key_urls.size(); ++i)
+    targets.push_back({.settings = config.key_urls[i], .tls = certificates.keys[i]});
   return targets;
+}
+
+std::vector<KeyTarget> RunningConfiguration::key_targets() const {
+  return key_targets_of(*config(), running_.certificates);
 }
 
 bool RunningConfiguration::drop_unused() {

@@ -27,6 +27,10 @@ using Problems = std::vector<config::Diagnostic>;
 /// More changed keys than these are counted and not listed.
 inline constexpr std::size_t listed_changes = 100;
 
+/// The JWT providers of a configuration whose keys are fetched.
+std::vector<KeyTarget> key_targets_of(const config::Config& config,
+                                      const Certificates& certificates);
+
 class RunningConfiguration {
  public:
   /// A configuration that can be run.
@@ -43,6 +47,9 @@ class RunningConfiguration {
   /// `descriptors`: how many the process may have.
   explicit RunningConfiguration(std::size_t descriptors) : descriptors_(descriptors) {}
 
+  /// Checks what prepare() does, except the addresses, which may be free or in use later. Returns
+  /// the certificates, or every problem.
+  Result<Certificates, Problems> check(const config::Config& next) const;
   /// Opens what is new, or returns every problem and leaves nothing behind.
   /// `loaded`: with the running configuration as its Environment::running.
   Result<Prepared, Problems> prepare(LoadedConfig loaded);
@@ -70,7 +77,10 @@ class RunningConfiguration {
  private:
   bool is_running() const { return config() != nullptr; }
   std::vector<std::string> changes(const LoadedCertificates& next) const;
-  Result<std::shared_ptr<log::LineWriter>> open_log(const config::Config& next);
+  Result<std::shared_ptr<log::LineWriter>> open_log(const config::Config& next) const;
+  Certificates load_certificates_of(const config::Config& next, Problems& problems) const;
+  Result<std::shared_ptr<log::LineWriter>> open_parts(const config::Config& next,
+                                                      Problems& problems) const;
 
   std::size_t descriptors_;
   Prepared running_;

@@ -26,6 +26,7 @@
 #include "app/process.hpp"
 #include "app/reload_log.hpp"
 #include "app/running_configuration.hpp"
+#include "app/shadow_service.hpp"
 #include "app/top_service.hpp"
 #include "app/workers.hpp"
 #include "base/random.hpp"
@@ -62,7 +63,9 @@ class Server {
   /// A request for a reload, and the receiver of its report.
   struct Request {
     std::string origin;  ///< as the log names it
-    std::function<void(admin::ReloadReport)> done;
+    std::function<void(admin::ReloadReport)> done = [](const admin::ReloadReport&) {};
+    std::optional<ShadowTerms> shadow{};  ///< try the configuration in shadow first
+    std::uint64_t candidate = 0;          ///< apply this one, which has passed; 0: load one
   };
   struct Reload {
     Request request;
@@ -83,6 +86,7 @@ class Server {
   void reload_next();
   void reload();
   Result<std::vector<GenerationPlan>, Problems> replace_configuration();
+  void begin_shadow();
   void apply(std::vector<GenerationPlan> plans);
   void serve_admin(NextAdmin next);
   void note_applied(const std::vector<std::string>& problems);
@@ -105,6 +109,9 @@ class Server {
   TopService top_{{io_, shared_.clock, running_,
                    [this](auto done) { workers_.read_top_keys(std::move(done)); }}};
   admin::ReloadCounters reload_counters_;
+  ShadowService shadow_{{io_, shared_.clock, workers_, [this](std::uint64_t number) {
+                           request_reload({.origin = "shadow reload", .candidate = number});
+                         }}};
   admin::AdminServer admin_;
   std::deque<Request> requests_;  ///< that wait for their turn
   std::optional<Reload> reload_;  ///< in progress
@@ -113,8 +120,10 @@ class Server {
   loop::Alarm shutdown_end_{io_};
   loop::Alarm next_sweep_{io_};
   KeyFetchers key_fetchers_{io_, shared_.clock, random_seed(), write_to_log};
-  ListFiles list_files_{io_, shared_.unknown_plans,
-                        [this](auto replaced) { workers_.drop_unread(std::move(replaced)); }};
+  ListFiles list_files_{io_, shared_.unknown_plans, [this](const auto& replaced) {
+                          shadow_.drop_unread(replaced);
+                          workers_.drop_unread(replaced);
+                        }};
   EventLog event_log_{
       {.io = io_, .running = running_, .events = shared_.quota_events, .log = write_to_log}};
   bool draining_ = false;
@@ -125,13 +134,9 @@ std::vector<admin::AdminEndpoint> Server::endpoints() {
   all.push_back(limits_.endpoint());
   all.push_back(overrides_.endpoint());
   all.push_back(top_.endpoint());
-  all.push_back({"/v1/reload", "POST",
-                 [this](const admin::AdminCall&, const admin::Instruments&, admin::Reply reply) {
-                   const auto done = [reply = std::move(reply)](const admin::ReloadReport& report) {
-                     reply(admin::reload_answer(report));
-                   };
-                   loop::post(io_, [this, done] { request_reload({"POST /v1/reload", done}); });
-                 }});
+  all.push_back(shadow_.endpoint([this](const auto& terms, auto done) {
+    request_reload({.origin = "POST /v1/reload", .done = std::move(done), .shadow = terms});
+  }));
   return all;
 }
 
@@ -194,6 +199,7 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .config_document = config().presentation.document,
                          .restart_needed = config().restart_needed,
                          .reloads = &reload_counters_,
+                         .shadow_reload = &shadow_.shown(),
                          .list_files = &list_files_.counters(),
                          .keys = key_fetchers_.health(),
                          .plan_files = &list_files_.plan_counters(),
@@ -213,9 +219,7 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
 
 Result<void> Server::watch_source() {
   if (!source_.watched) return {};
-  watch_.emplace(io_, *source_.watched, [this] {
-    request_reload({"--watch", [](const auto&) {}});
-  });
+  watch_.emplace(io_, *source_.watched, [this] { request_reload({.origin = "--watch"}); });
   return watch_->start();
 }
 
@@ -223,7 +227,7 @@ Result<void> Server::watch_source() {
 void Server::check_source() {
   if (!watch_) return;
   const auto now = source_.load(config::reload_patience, &config());
-  if (!now || now->hash != running_.hash()) request_reload({"--watch", [](const auto&) {}});
+  if (!now || now->hash != running_.hash()) request_reload({.origin = "--watch"});
 }
 
 void Server::read_signals(int descriptor) {
@@ -233,7 +237,7 @@ void Server::read_signals(int descriptor) {
 }
 
 void Server::on_signal(int signal) {
-  if (signal == SIGHUP) return request_reload({"SIGHUP", [](const auto&) {}});
+  if (signal == SIGHUP) return request_reload({.origin = "SIGHUP"});
   if (signal == SIGUSR2) return log_info({"SIGUSR2 is ignored; SIGHUP reloads, SIGTERM drains"});
   if (signal == SIGUSR1) return running_.reopen_log();
   if (!draining_) return drain();
@@ -253,6 +257,10 @@ void Server::reload_next() {
     if (readiness_ == admin::Readiness::starting && !draining_) return;
     reload_.emplace(Reload{.request = std::move(requests_.front())});
     requests_.pop_front();
+    if (const auto number = reload_->request.candidate; number != 0 && !shadow_.candidate(number)) {
+      reload_.reset();  // another reload has replaced it
+      continue;
+    }
     if (draining_) {
       reload_->report.outcome = admin::ReloadReport::Outcome::unavailable;
       finish();
@@ -265,6 +273,7 @@ void Server::reload_next() {
 void Server::reload() {
   Result<std::vector<GenerationPlan>, Problems> plans = Problems{};
   try {
+    if (reload_->request.shadow) return begin_shadow();
     plans = replace_configuration();
   } catch (const std::exception& thrown) {  // out of memory
     plans =
@@ -276,8 +285,10 @@ void Server::reload() {
 
 /// Nothing has changed if it returns problems or throws.
 Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
-  const std::string& origin = reload_->request.origin;
-  auto loaded = source_.load(config::reload_patience, &config());
+  const Request& request = reload_->request;
+  auto loaded = request.candidate == 0
+                    ? source_.load(config::reload_patience, &config())
+                    : Result<LoadedConfig, Problems>(*shadow_.candidate(request.candidate));
   if (!loaded) return loaded.error();
   auto prepared = running_.prepare(*std::move(loaded));
   if (!prepared) return prepared.error();
@@ -288,11 +299,23 @@ Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
                      .restart_needed = next.restart_needed,
                      .file = source_.name};
   for (const auto& warning : next.presentation.warnings)
-    log_warning({origin, ": ", source_.name, ":", warning.to_string()});
+    log_warning({request.origin, ": ", source_.name, ":", warning.to_string()});
   for (const auto& warning : prepared->certificates.warnings())
-    log_warning({origin, ": ", warning});
+    log_warning({request.origin, ": ", warning});
   reload_->admin = take_admin(*prepared);
   return {boost::system::in_place_value, running_.commit(std::move(*prepared))};
+}
+
+/// The reload is finished when every worker copies its requests.
+void Server::begin_shadow() {
+  const auto loaded = source_.load(config::reload_patience, &config());
+  if (!loaded) return reject(loaded.error());
+  const auto certificates = running_.check(*loaded->config);
+  if (!certificates) return reject(certificates.error());
+  reload_->report = {.outcome = admin::ReloadReport::Outcome::in_shadow, .hash = loaded->hash};
+  reload_->report.until =
+      shadow_.begin(reload_->request.origin, {running_.config(), *loaded}, *certificates,
+                    *reload_->request.shadow, [this] { finish(); });
 }
 
 void Server::apply(std::vector<GenerationPlan> plans) {
@@ -347,10 +370,15 @@ void Server::finish() {
   using enum admin::ReloadReport::Outcome;
   Reload ended = std::move(*reload_);
   reload_.reset();
-  if (ended.report.outcome == rejected) reload_counters_.failed.add();
+  if (ended.report.outcome == rejected) {
+    reload_counters_.failed.add();
+    if (ended.request.candidate != 0)
+      shadow_.note_rejected("the reload failed: " + ended.report.problems.front().message);
+  }
   if (ended.report.outcome == applied) {
     reload_counters_.ok.add();
     log_applied(ended.request.origin, ended.report);
+    shadow_.note_applied(ended.request.origin, ended.request.candidate);
   }
   ended.request.done(std::move(ended.report));
   loop::post(io_, [this] { reload_next(); });
@@ -371,6 +399,7 @@ void Server::drain() {
   limits_.stop();
   overrides_.stop();
   top_.stop();
+  shadow_.stop();
   readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   log_info({"draining ", std::to_string(shared_.open_connections), " connections, at most ",

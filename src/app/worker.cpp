@@ -311,8 +311,8 @@ void Worker::apply(GenerationPlan plan, Applied applied) {
   });
 }
 
-void Worker::post(std::function<void()> task) {
-  boost::asio::post(io_, std::move(task));
+void Worker::post(std::function<void(proxy::Context&)> task) {
+  boost::asio::post(io_, [this, task = std::move(task)] { task(context_); });
 }
 
 void Worker::with_shared(std::function<void(SharedAccess*)> task) {

@@ -151,7 +151,7 @@ class Worker {
   /// connect_timeout.
   void apply(GenerationPlan plan, Applied applied);
   /// Calls `task` on the worker's thread, between two of its own tasks.
-  void post(std::function<void()> task);
+  void post(std::function<void(proxy::Context&)> task);
   /// Calls `task` on the worker's thread with the shared store, or with nullptr if there is none.
   void with_shared(std::function<void(SharedAccess*)> task);
   /// Stops accepting, lets exchanges in progress finish, then calls `drained` on the worker's

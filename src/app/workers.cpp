@@ -41,10 +41,26 @@ void Workers::apply(std::vector<GenerationPlan> plans,
   }
 }
 
+void Workers::copy_traffic(const std::vector<std::shared_ptr<decision::TrafficCopy>>& copies,
+                           std::function<void()> done) {
+  const auto pending = std::make_shared<std::size_t>(workers_.size());
+  const auto note = [pending, done = std::move(done)] {
+    if (--*pending == 0) done();
+  };
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    auto copy = i < copies.size() ? copies[i] : nullptr;
+    workers_[i]->post([this, note, copy = std::move(copy)](proxy::Context& context) {
+      context.traffic_copy = copy;
+      loop::post(io_, note);
+    });
+  }
+}
+
 void Workers::drop_unread(std::shared_ptr<const void> content) {
   for (auto& worker : workers_)
-    worker->post(
-        [this, kept = content]() mutable { loop::post(io_, [kept = std::move(kept)] {}); });
+    worker->post([this, kept = content](proxy::Context&) mutable {
+      loop::post(io_, [kept = std::move(kept)] {});
+    });
 }
 
 /// Begins `step` on each worker, and calls `then` on the server's loop when it is done on all.
@@ -79,7 +95,7 @@ void Workers::read_top_keys(std::function<void(std::vector<limiter::TopCounts>)>
   };
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     // Moved, so that `done` is destroyed on the loop of the caller.
-    workers_[i]->post([this, i, note]() mutable {
+    workers_[i]->post([this, i, note](proxy::Context&) mutable {
       try {
         auto counts = shared_.top_keys[i].read(shared_.clock.now());
         loop::post(io_, [note = std::move(note), counts = std::move(counts)]() mutable {

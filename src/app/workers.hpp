@@ -26,6 +26,10 @@ class Workers {
   /// with what is wrong.
   void apply(std::vector<GenerationPlan> plans,
              std::function<void(std::vector<std::string> problems)> applied);
+  /// Gives each worker the copy that gets its requests; empty: none of them has one. `done` is
+  /// called on the server's loop when all of them use it.
+  void copy_traffic(const std::vector<std::shared_ptr<decision::TrafficCopy>>& copies,
+                    std::function<void()> done);
   /// Drops `content` after every worker has ended its present task.
   void drop_unread(std::shared_ptr<const void> content);
   /// Drains all workers, then ends all, then calls `ended`: a report about a hold may arrive at any

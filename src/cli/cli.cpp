@@ -42,6 +42,7 @@ void describe(CLI::App& root, Action& chosen) {
   add_hash(root, chosen);
   add_health(root, chosen);
   add_limits(root, chosen);
+  add_reload(root, chosen);
   add_top(root, chosen);
   add_version(root, chosen);
   add_help(root, chosen);

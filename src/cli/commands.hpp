@@ -24,6 +24,7 @@ void add_health(CLI::App& root, Action& chosen);
 void add_help(CLI::App& root, Action& chosen);
 void add_limits(CLI::App& root, Action& chosen);
 void add_replay(CLI::App& root, Action& chosen);
+void add_reload(CLI::App& root, Action& chosen);
 void add_test(CLI::App& root, Action& chosen);
 void add_top(CLI::App& root, Action& chosen);
 

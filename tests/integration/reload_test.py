@@ -141,7 +141,8 @@ class Answer(ReloadCase):
         self.assert_problem(self.post({"Authorization": "Bearer wrong"}), 401)
         allowed = {"Authorization": "Bearer open-sesame"}
         with self.connect_admin(self.weir) as admin:
-            self.assert_problem(admin.get("/v1/reload", allowed), 405)
+            self.assertEqual(admin.get("/v1/reload", allowed).status, 200)
+            self.assert_problem(admin.request("PUT", "/v1/reload", allowed), 405)
         client = self.connect(self.weir)
         self.assertEqual(client.get("/").body, b"old")
         response = self.post(allowed)

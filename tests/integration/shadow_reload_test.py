@@ -1,0 +1,177 @@
+"""A configuration that decides in shadow: applied, dropped with its keys, replaced, refused; with memory and Redis."""
+
+import json
+import signal
+import subprocess
+
+from harness.case import limited
+from harness.exposition import labelled
+from harness.redis import Redis
+from harness.reload_case import ReloadCase
+from harness.waiting import eventually
+from harness.weir import binary
+
+SECRET = "key-that-is-never-shown"
+
+
+class ShadowCase(ReloadCase):
+    def config(self, rate, **policy):
+        return limited({"per_key": {"algorithm": "fixed_window", "rate": rate, **policy}},
+                       [{"policy": "per_key", "key": "key"}], {"key": {"header": "x-key"}},
+                       **{"workers": 2, "identity_secret": "a-secret", **self.sections()})
+
+    def sections(self):
+        return {}
+
+    def ask(self, key, count=1):
+        """Each request on a connection of its own, so that both workers get some."""
+        statuses = []
+        for _ in range(count):
+            with self.connect(self.weir) as client:
+                statuses.append(client.get("/", [("X-Key", key)]).status)
+        return statuses
+
+    def shadow(self, config, query):
+        self.write(config)
+        with self.connect_admin(self.weir) as admin:
+            return admin.request("POST", f"/v1/reload?{query}")
+
+    def begin(self, config, query):
+        response = self.shadow(config, query)
+        self.assertEqual(response.status, 202, response.body)
+        self.assertEqual(sorted(response.json()), ["hash", "until"])
+        return response.json()
+
+    def admin_json(self, path):
+        with self.connect_admin(self.weir) as admin:
+            return admin.get(path).json()
+
+    def state(self):
+        return self.admin_json("/v1/reload")
+
+    def await_state(self, state):
+        eventually(lambda: self.state()["state"] == state, f"a shadow that is {state}")
+        return self.state()
+
+    def results(self):
+        scrape = self.scrape()
+        return {result: labelled(scrape, "weir_shadow_reloads_total", result=result)
+                for result in ("done", "dropped", "replaced")}
+
+
+class Outcomes(ShadowCase):
+    def test_few_flips_apply_it(self):
+        self.serve(self.config("5/1h"))
+        self.assertEqual(self.state(), {"state": "none"})
+        begun = self.begin(self.config("2/1h"), "shadow=4s&max_flips=50%25")
+        self.assertEqual(self.ask(SECRET, 4), [200] * 4)
+        eventually(lambda: self.state()["decisions"] == 4, "4 decisions")
+        shown = self.admin_json("/v1/config")["shadow_reload"]
+        self.assertEqual({**shown, "state": "shadow"}, {
+            "state": "shadow", **begun, "max_flips": "50%", "decisions": 4, "flips": 2, "skipped": 0})
+        done = self.await_state("done")
+        self.assertEqual((done["decisions"], done["flips"]), (4, 2))
+        self.assertEqual(self.results(), {"done": 1, "dropped": 0, "replaced": 0})
+        self.assertEqual(self.reloads(), 1)
+        self.assertEqual(self.admin_json("/v1/config")["hash"], begun["hash"])
+        self.assertEqual(self.ask(SECRET), [429])  # the use counted so far stays
+        self.assertIn("2 of 4 decisions would have flipped; applying the configuration", self.weir.stderr)
+
+    def test_many_flips_drop_it_and_show_ten_keys(self):
+        self.serve(self.config("5/1h"))
+        self.begin(self.config("1/1h"), "shadow=4s&max_flips=10%25")
+        for i in range(12):
+            self.ask(f"{SECRET}-{i}", 3 if i == 0 else 2)
+        dropped = self.await_state("dropped")
+        self.assertEqual((dropped["decisions"], dropped["flips"]), (25, 13))
+        self.assertEqual([key["flips"] for key in dropped["keys"]], [2] + [1] * 9)
+        for key in dropped["keys"]:
+            self.assertEqual((key["identity"], key["policy"], key["candidate"], key["error"]),
+                             ("key", "per_key", "denied", 0))
+            self.assertRegex(key["hash"], "^[0-9a-f]{32}$")
+        self.assertEqual(self.reloads(), 0)
+        self.assertEqual(self.results(), {"done": 0, "dropped": 1, "replaced": 0})
+        scrape = self.scrape()
+        self.assertEqual(labelled(scrape, "weir_shadow_reload_active"), 0)
+        self.assertEqual(labelled(scrape, "weir_shadow_reload_decisions_total"), 25)
+        self.assertEqual(labelled(scrape, "weir_shadow_reload_flips_total"), 13)
+        self.assertEqual(self.ask(f"{SECRET}-0"), [200])
+        for text in (json.dumps(dropped), json.dumps(self.admin_json("/v1/config")), self.weir.stderr):
+            self.assertNotIn(SECRET, text)
+        self.assertIn("13 of 25 decisions would have flipped, more than 10%", self.weir.stderr)
+
+
+class OutcomesWithRedis(Outcomes):
+    def setUp(self):
+        self.redis = Redis().start()
+        self.addCleanup(self.redis.close)
+
+    def sections(self):
+        return {"store": {"type": "redis", "redis": {"url": self.redis.url}}}
+
+
+class Replaced(ShadowCase):
+    def test_by_another_shadow_and_by_a_reload(self):
+        self.serve(self.config("5/1h"))
+        first = self.begin(self.config("4/1h"), "shadow=1h")
+        second = self.begin(self.config("3/1h"), "shadow=1h&max_flips=0%25")
+        self.assertNotEqual(first["hash"], second["hash"])
+        shown = self.state()
+        self.assertEqual((shown["state"], shown["hash"], shown["max_flips"]), ("shadow", second["hash"], "0%"))
+        self.assertEqual(self.results()["replaced"], 1)
+        self.reload_fails("routes: [")
+        self.assertEqual(self.state()["state"], "shadow")
+        self.reload(self.config("2/1h"))
+        dropped = self.state()
+        self.assertEqual((dropped["state"], dropped["reason"]), ("dropped", "replaced by another reload"))
+        self.assertEqual(self.results(), {"done": 0, "dropped": 0, "replaced": 2})
+        self.assertEqual(self.ask(SECRET, 3), [200, 200, 429])
+
+    def test_by_a_signal(self):
+        self.serve(self.config("5/1h"))
+        self.begin(self.config("4/1h"), "shadow=1h")
+        self.weir.signal(signal.SIGHUP)
+        self.await_state("dropped")
+
+    def test_the_program_ends_during_a_shadow(self):
+        self.serve(self.config("5/1h"))
+        self.begin(self.config("4/1h"), "shadow=1h")
+        self.ask(SECRET, 3)
+        self.assertEqual(self.weir.stop(), None)
+
+
+class Refused(ShadowCase):
+    def test_a_file_with_problems_and_parameters_that_cannot_be_read(self):
+        self.serve(self.config("5/1h"))
+        self.assert_problem(self.shadow("policies: {a: {rate: x}}", "shadow=10m"), 422)
+        for query, part in (("shadow=10", "shadow: expected a duration"), ("shadow=", "shadow: expected a duration"),
+                            ("shadow=999ms", "from 1s to 1d"), ("shadow=25h", "from 1s to 1d"),
+                            ("max_flips=1", "max_flips needs shadow"), ("shadow=1m&max_flips=101", "0% to 100%"),
+                            ("shadow=1m&max_flips=-1", "0% to 100%"), ("shadow=1m&max_flips=0.00001", "four decimals"),
+                            ("shadow=1m&shadow=1m", "appears twice"), ("shadows=1m", "unknown parameter")):
+            with self.subTest(query=query):
+                problem = self.assert_problem(self.shadow(self.config("5/1h"), query), 400)
+                self.assertIn(part, problem["detail"])
+        self.assertEqual(self.state(), {"state": "none"})
+
+
+class Command(ShadowCase):
+    def command(self, *arguments):
+        host, port = self.weir.admin_address
+        return subprocess.run([binary(), "reload", "--admin", f"http://{host}:{port}", *arguments],
+                              capture_output=True, text=True, timeout=60)
+
+    def test_it_prints_the_answer_or_what_is_wrong(self):
+        self.serve(self.config("5/1h"))
+        self.write(self.config("6/1h"))
+        plain = self.command()
+        self.assertEqual((plain.returncode, json.loads(plain.stdout)["changed"]), (0, ["policies.per_key"]))
+        begun = self.command("--shadow", "1h", "--max-flips", "0.5%")
+        self.assertEqual((begun.returncode, begun.stderr), (0, ""))
+        self.assertEqual(json.loads(begun.stdout)["until"], self.state()["until"])
+        for arguments, part in ((["--shadow", "1x"], "--shadow: expected a duration"),
+                                (["--shadow", "1m", "--max-flips", "x"], "--max-flips: expected a percentage"),
+                                (["--max-flips", "1%"], "--max-flips requires --shadow")):
+            wrong = self.command(*arguments)
+            self.assertEqual(wrong.returncode, 2)
+            self.assertIn(part, wrong.stderr)
