@@ -11,7 +11,8 @@
 -- Returns doubles in one string, in the form of arguments.lua, with five more for each claim:
 --   the units that it holds from now on
 --   1 if holds or a debt affect its decision
---   units that others than the caller's field hold; 0 while there is a debt
+--   units that others than the caller's field hold; 0 while there is a debt, unless the claim only
+--     looks
 --   units of the caller that outlived their lease
 --   units of other fields whose lease has ended
 -- For settlements it returns only the last two.
@@ -159,7 +160,7 @@ for _, claim in ipairs(claims) do
   else
     remaining, reset, more = level_beside(held, policy)
     if held.units > 0 or held.debt > 0 then is_beside = 1 end
-    if held.debt == 0 then
+    if held.debt == 0 or (claim.cost == 0 and not held.own) then
       local field = held.own and held.own.field
       others = max(held.units - (field and field.taken - field.released or 0), 0)
     end

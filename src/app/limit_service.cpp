@@ -1,9 +1,11 @@
 #include "app/limit_service.hpp"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "json/write.hpp"
 #include "loop/calls.hpp"
@@ -27,11 +29,20 @@ std::string seconds(Duration duration) {
   return text + '.' + fraction;
 }
 
-/// The numbers in force, with the names of `weir explain --json`.
-std::string numbers_text(const rules::Decision& decision, const rules::Policy& policy) {
+bool is_by_override(const rules::Decision& decision) {
   using rules::OverrideEffect;
+  return decision.override_effect != OverrideEffect::none &&
+         decision.override_effect != OverrideEffect::malformed;
+}
+
+/// The numbers in force, with the names of `weir explain --json`.
+std::string numbers_text(const rules::Decision& decision, const LimitQuery& query) {
+  using rules::OverrideEffect;
+  const rules::Policy& policy = query.policy->terms_of(query.planned).numbers;
+  const bool is_override = is_by_override(decision);
   json::Object numbers;
-  if (decision.override_effect == OverrideEffect::unlimited) {
+  if (decision.override_effect == OverrideEffect::unlimited ||
+      (!is_override && query.is_exempt())) {
     numbers.flag("unlimited", true);
   } else if (decision.override_effect == OverrideEffect::denied) {
     numbers.flag("denied", true);
@@ -40,11 +51,26 @@ std::string numbers_text(const rules::Decision& decision, const rules::Policy& p
     if (policy.algorithm != rules::Algorithm::concurrency)
       numbers.json("window", seconds(decision.refill.value_or(policy.refill)));
   }
-  const bool is_policy = decision.override_effect == OverrideEffect::none ||
-                         decision.override_effect == OverrideEffect::malformed;
-  numbers.text("from", is_policy ? "policy" : "override");
+  numbers.text("from", is_override ? "override" : query.planned != nullptr ? "plan" : "policy");
   if (decision.ends_after) numbers.json("ends_after", seconds(*decision.ends_after));
   return numbers.str();
+}
+
+/// The entries of an attributed window: what has used it up.
+void add_entries(json::Object& to, const store::EntryReport& report,
+                 const limiter::Policy& policy) {
+  std::vector<std::string> entries;
+  for (const rules::AttributedEntry& entry : report.entries) {
+    json::Object attributes;
+    for (std::size_t i = 0; i < std::min(entry.attributes.size(), policy.attributes.size()); ++i)
+      attributes.text(policy.attributes[i].text, entry.attributes[i]);
+    entries.push_back(json::Object()
+                          .json("at", seconds(entry.at.time_since_epoch()))
+                          .number("units", entry.units)
+                          .json("attributes", attributes.str())
+                          .str());
+  }
+  to.json("entries", json::list_of(entries)).flag("entries_complete", report.is_complete);
 }
 
 AdminAnswer unread_answer(store::Error error) {
@@ -67,6 +93,8 @@ struct LimitService::Call : PendingAnswers::Call {
         config(std::move(its_config)) {}
 
   bool resets = false;
+  bool is_shared = false;      ///< Redis has decided
+  rules::Decision decision{};  ///< once it is there
   const LimitQuery query;
   const std::shared_ptr<const config::Config> config;  ///< has the policy
 };
@@ -75,10 +103,12 @@ struct LimitService::Call : PendingAnswers::Call {
 struct LimitService::Question final : store::Completion {
   Question(LimitService& its_service, std::shared_ptr<Call> its_call, bool is_of_shared)
       : service(its_service), call(std::move(its_call)), is_shared(is_of_shared) {
-    claims[0] = {.policy = &call->query.policy->numbers,
-                 .local_policy = &call->query.policy->numbers,
+    const rules::Policy& numbers = call->query.policy->terms_of(call->query.planned).numbers;
+    claims[0] = {.policy = &numbers,
+                 .local_policy = &numbers,
                  .identity = call->query.key.hash,
                  .policy_id = call->query.policy_id,
+                 .is_exempt = call->query.is_exempt(),
                  .demand = {.cost = 0},
                  .attributes = {}};
   }
@@ -87,8 +117,10 @@ struct LimitService::Question final : store::Completion {
   static void ask(const std::shared_ptr<Question>& question, store::Store& store, Instant now) {
     question->self = question;
     Call& call = *question->call;
-    question->acquisition = {
-        .claims = question->claims, .decisions = question->decisions, .arrived_at = now};
+    question->acquisition = {.claims = question->claims,
+                             .decisions = question->decisions,
+                             .arrived_at = now,
+                             .shows_held = true};
     const auto at_once =
         call.resets
             ? store.forget({.identity = call.query.key.hash, .policy_id = call.query.policy_id},
@@ -151,19 +183,53 @@ void LimitService::on_result(const std::shared_ptr<Call>& call, const Question& 
   if (call->resets) return on_forgotten(call, question.result.error, question.is_shared);
   if (question.result.error != store::Error::none)
     return answers_.answer(*call, unread_answer(question.result.error));
-  const rules::Decision& decision = question.decisions[0];
+  call->is_shared = question.is_shared;
+  call->decision = question.decisions[0];
   const limiter::Policy& policy = *call->query.policy;
+  if (policy.numbers.algorithm != rules::Algorithm::attributed_window) return show(*call, nullptr);
+  if (question.is_shared) return read_entries(call);
+  const store::EntryReport entries =
+      with_.memory.entries({.identity = call->query.key.hash, .policy_id = call->query.policy_id},
+                           *question.claims[0].policy, with_.clock.now());
+  show(*call, &entries);
+}
+
+void LimitService::read_entries(const std::shared_ptr<Call>& call) {
+  with_.with_shared([this, call](SharedAccess* shared) {
+    const auto done = [this, call](const store::EntryReport& report) {
+      loop::post(with_.io, [this, call, report] {
+        if (call->is_over()) return;
+        if (report.error != store::Error::none)
+          return answers_.answer(*call, unread_answer(report.error));
+        show(*call, &report);
+      });
+    };
+    try {
+      if (!shared) return done({});  // a reload has replaced the store
+      shared->entries.read_entries(call->query.key.hash, call->query.policy->name, done);
+    } catch (const std::bad_alloc&) {
+      // The alarm of the call answers it.
+    }
+  });
+}
+
+/// `entries`: nullptr if the policy has none.
+void LimitService::show(Call& call, const store::EntryReport* entries) {
+  const LimitQuery& query = call.query;
+  const rules::Decision& decision = call.decision;
   json::Object body;
-  body.text("store", question.is_shared ? "redis" : "memory");
-  if (!call->query.key.identity.empty()) body.text("identity", call->query.key.identity);
-  body.text("hash", to_hex(call->query.key.hash))
-      .text("policy", policy.name)
-      .text("algorithm", rules::to_string(policy.numbers.algorithm))
-      .json("numbers", numbers_text(decision, policy.numbers))
+  body.text("store", call.is_shared ? "redis" : "memory");
+  if (!query.key.identity.empty()) body.text("identity", query.key.identity);
+  body.text("hash", to_hex(query.key.hash))
+      .text("policy", query.policy->name)
+      .text("algorithm", rules::to_string(query.policy->numbers.algorithm))
+      .json("numbers", numbers_text(decision, query))
       .number("remaining", decision.remaining)
+      .number("held", decision.held_by_others)
       .json("reset_after", seconds(decision.reset_after))
       .json("retry_after", decision.remaining > 0 ? "null" : seconds(decision.more_after));
-  answers_.answer(*call, {.content_type = "application/json", .body = body.str() + '\n'});
+  if (entries != nullptr) add_entries(body, *entries, *query.policy);
+  answers_.answer(call, {.content_type = "application/json", .body = body.str() + '\n'});
 }
 
 /// Other workers and instances may remember a denial of the key.

@@ -1,6 +1,7 @@
 // Answers /v1/limits: the state of one key under one policy, and its reset.
 //
-// A look charges nothing. With Redis it is made on the connection of a worker, within
+// A look charges nothing. The entries of an attributed window are read after its level, so they may
+// have changed in between. With Redis it is made on the connection of a worker, within
 // store.redis.timeout. A reset is answered after DenialConfirmation::settled_after: from then on no
 // instance denies the key because of a denial from before. Used on the server's thread only.
 #pragma once
@@ -15,6 +16,7 @@
 #include "app/running_configuration.hpp"
 #include "app/worker.hpp"
 #include "base/clock.hpp"
+#include "store/entries.hpp"
 #include "store/memory_store.hpp"
 
 namespace weir::app {
@@ -49,6 +51,8 @@ class LimitService {
 
   void ask(const std::shared_ptr<Call>& call);
   void on_result(const std::shared_ptr<Call>& call, const Question& question);
+  void read_entries(const std::shared_ptr<Call>& call);
+  void show(Call& call, const store::EntryReport* entries);
   void on_forgotten(const std::shared_ptr<Call>& call, store::Error error, bool is_shared);
 
   Dependencies with_;

@@ -19,23 +19,53 @@ using store::Override;
 
 constexpr std::string_view hash_scheme = "hash:";
 
-/// The identity of that name; without a name the only one that limits use. nullptr: there is none.
-const identity::Definition* find_identity(std::string_view name, const config::Config& config) {
-  const auto& all = config.limiter.identities;
-  if (!name.empty()) {
-    const auto found = std::ranges::find(all, name, &identity::Definition::name);
-    return found == all.end() ? nullptr : &*found;
-  }
-  const identity::Definition* only = nullptr;
+/// Adds a name once.
+void add_name(std::vector<std::string_view>& names, const std::string& name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+/// The names that limits of routes use, in their order.
+struct UsedNames {
+  std::vector<std::string_view> policies{};
+  std::vector<std::string_view> identities{};
+};
+
+UsedNames used_names(const config::Config& config) {
+  UsedNames used;
   for (const auto& route : config.proxy.routes) {
     for (const auto& limit : route.limits) {
-      for (const std::size_t used : {limit.identity, limit.otherwise.value_or(limit.identity)}) {
-        if (only != nullptr && only != &all[used]) return nullptr;
-        only = &all[used];
-      }
+      add_name(used.policies, config.limiter.policies[limit.policy].name);
+      for (const std::size_t index : {limit.identity, limit.otherwise.value_or(limit.identity)})
+        add_name(used.identities, config.limiter.identities[index].name);
     }
   }
-  return only;
+  return used;
+}
+
+/// `a, b, c`, or the first of them and how many more there are.
+std::string choice_of(std::span<const std::string_view> names) {
+  constexpr std::size_t most = 20;
+  if (names.size() <= most) return config::list_of(names);
+  return config::list_of(names.first(most)) + " and " + std::to_string(names.size() - most) +
+         " more";
+}
+
+/// The identity of that name; without a name the only one that limits use. nullptr: there is none.
+const identity::Definition* find_identity(std::string_view name, const config::Config& config) {
+  if (name.empty()) {
+    const auto used = used_names(config).identities;
+    if (used.size() != 1) return nullptr;
+    name = used.front();
+  }
+  const auto& all = config.limiter.identities;
+  const auto found = std::ranges::find(all, name, &identity::Definition::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+Problem missing_identity(const config::Config& config) {
+  const auto used = used_names(config).identities;
+  return Problem{"identity is missing: name the identity that the key belongs to" +
+                 (used.empty() ? "" : "; limits use " + choice_of(used))};
 }
 
 Problem no_identity(std::string_view name, const config::Config& config) {
@@ -80,6 +110,15 @@ Problem several_keys(const identity::Definition& identity,
 /// Policies in an override with a plan for all policies: each decision reads all of them.
 constexpr std::size_t most_planned = 64;
 constexpr std::array<std::string_view, 3> parameters{"identity", "key", "policy"};
+constexpr std::array<std::string_view, 4> limit_parameters{"identity", "key", "policy", "plan"};
+
+Result<std::size_t> find_plan(std::string_view name, const config::Config& config) {
+  const auto& plans = config.limiter.plans;
+  if (const auto plan = plans.find(name)) return *plan;
+  const std::vector<std::string_view> known(plans.names.begin(), plans.names.end());
+  return Problem{"plan: no plan has the name " + config::in_quotes(name) +
+                 config::hint(name, known)};
+}
 
 Result<const limiter::Policy*> find_policy(std::string_view name, const config::Config& config) {
   std::vector<std::string_view> names;
@@ -136,12 +175,8 @@ std::optional<rules::Policy> planned_numbers(const limiter::Policy& policy, std:
 /// `policy`: nullptr for all policies.
 std::string read_plan(std::string_view name, const limiter::Policy* policy,
                       const OverrideContext& context, Override& entry) {
-  const auto& plans = context.config.limiter.plans;
-  const auto plan = plans.find(name);
-  if (!plan) {
-    const std::vector<std::string_view> known(plans.names.begin(), plans.names.end());
-    return "plan: no plan has the name " + config::in_quotes(name) + config::hint(name, known);
-  }
+  const auto plan = find_plan(name, context.config);
+  if (!plan) return plan.error().message;
   if (policy != nullptr) return set_numbers(planned_numbers(*policy, *plan), *policy, entry);
   entry.kind = Override::Kind::plan;
   for (const limiter::Policy& one : context.config.limiter.policies) {
@@ -170,8 +205,7 @@ Result<OverrideKey> find_override_key(const OverrideOwner& written, const config
   const identity::Definition* const found = find_identity(written.identity, config);
   if (found == nullptr && !written.identity.empty()) return no_identity(written.identity, config);
   if (written.key.starts_with(hash_scheme)) return hashed(written);
-  if (found == nullptr)
-    return Problem{"identity is missing: name the identity that the key belongs to"};
+  if (found == nullptr) return missing_identity(config);
   if (!identity::has_one_value(found->source)) {
     return Problem{"key: the identity " + found->name +
                    " combines several values; write hash:HEX, as in the access log"};
@@ -268,26 +302,32 @@ Result<OverrideQuery> read_override_query(std::string_view query, const Override
 }
 
 Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContext& context) {
-  auto given = read_parameters(query, parameters);
+  auto given = read_parameters(query, limit_parameters);
   if (!given) return given.error();
-  const auto& policies = context.config.limiter.policies;
   std::string policy = (*given)["policy"];
-  if (policy.empty() && policies.size() == 1) policy = policies.front().name;
-  if (policy.empty()) return Problem{"policy is missing: name the policy of the limit"};
+  const auto used = used_names(context.config).policies;
+  if (policy.empty() && used.size() == 1) policy = used.front();
+  if (policy.empty()) {
+    return Problem{
+        used.empty() ? "no route has a limit, so nothing is counted"
+                     : "policy is missing: name one of the policies that limits of routes have: " +
+                           choice_of(used)};
+  }
   const auto found = find_policy(policy, context.config);
   if (!found) return found.error();
-  const auto is_used = [&](const options::Route& route) {
-    return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
-      return &policies[limit.policy] == *found;
-    });
-  };
-  if (std::ranges::none_of(context.config.proxy.routes, is_used))
+  if (std::ranges::find(used, policy) == used.end())
     return Problem{"policy: no limit of a route has the policy " + policy +
                    ", so nothing is counted under it"};
   const auto key =
       find_override_key({.identity = (*given)["identity"], .key = (*given)["key"]}, context.config);
   if (!key) return key.error();
-  return LimitQuery{.key = *key, .policy = *found, .policy_id = id_of(policy, context)};
+  LimitQuery result{.key = *key, .policy = *found, .policy_id = id_of(policy, context)};
+  if (const std::string& plan = (*given)["plan"]; !plan.empty()) {
+    const auto index = find_plan(plan, context.config);
+    if (!index) return index.error();
+    result.planned = (*found)->under(*index);
+  }
+  return result;
 }
 
 }  // namespace weir::app

@@ -67,8 +67,13 @@ struct LimitQuery {
   OverrideKey key;
   const limiter::Policy* policy = nullptr;  ///< of the configuration
   std::uint32_t policy_id = 0;
+  /// The terms under the plan that is named; nullptr: those of the policy.
+  const limiter::PlannedTerms* planned = nullptr;
+
+  /// Under the plan the policy does not limit.
+  bool is_exempt() const { return planned != nullptr && planned->unlimited; }
 };
-/// The policy may be left out if the configuration has only one.
+/// The policy may be left out if limits of routes have only one.
 Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContext& context);
 
 }  // namespace weir::app

@@ -318,7 +318,9 @@ void Worker::post(std::function<void(proxy::Context&)> task) {
 void Worker::with_shared(std::function<void(SharedAccess*)> task) {
   boost::asio::post(io_, [this, task = std::move(task)] {
     if (!store_) return task(nullptr);
-    SharedAccess access{.overrides = store_->redis.overrides(), .decisions = store_->chain.front()};
+    SharedAccess access{.overrides = store_->redis.overrides(),
+                        .decisions = store_->chain.front(),
+                        .entries = store_->redis.entries()};
     task(&access);
   });
 }

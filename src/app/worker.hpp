@@ -128,6 +128,7 @@ struct GenerationPlan {
 struct SharedAccess {
   store::Overrides& overrides;
   store::Store& decisions;  ///< the first link of the chain
+  store::EntryReader& entries;
 };
 /// Calls a task, on a thread of its own choice, where the shared store may be used; nullptr: there
 /// is none.

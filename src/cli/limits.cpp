@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -176,16 +178,41 @@ std::string line_of_limit(const ordered_json& limit) {
   std::string line = "hash:" + reply_text(limit.at("hash")) + ", policy " +
                      reply_text(limit.at("policy")) + " (" + reply_text(limit.at("algorithm")) +
                      "): ";
-  if (numbers.contains("denied")) return line + "denied by an override";
-  if (numbers.contains("unlimited")) return line + "unlimited by an override";
+  const std::string from = reply_text(numbers.at("from"));
+  const std::string source = (from == "override" ? "an " : "the ") + from;
+  if (numbers.contains("denied")) return line + "denied by " + source;
+  if (numbers.contains("unlimited")) return line + "unlimited by " + source;
   line += reply_text(limit.at("remaining")) + " of " + reply_text(numbers.at("limit")) + " left";
-  if (numbers.at("from") != "policy")
-    line += " (limit of an " + reply_text(numbers.at("from")) + ")";
+  if (from != "policy") line += " (limit of " + source + ")";
+  if (limit.at("held") != 0) line += ", " + reply_text(limit.at("held")) + " held";
   if (!limit.at("retry_after").is_null())
     line += ", the next after " + reply_text(limit.at("retry_after")) + " s";
   if (limit.at("reset_after") != 0)
     line += ", all of it again after " + reply_text(limit.at("reset_after")) + " s";
   return line;
+}
+
+/// The entries of an attributed window with the same attributes as one line: `  12 units: method
+/// GET, header:user-agent curl/8.0`. Those with the most units come first.
+std::string lines_of_entries(const ordered_json& limit) {
+  constexpr std::size_t most_lines = 20;
+  if (!limit.contains("entries")) return {};
+  std::map<std::string, std::int64_t> units;
+  for (const ordered_json& entry : limit.at("entries")) {
+    std::string attributes;
+    for (const auto& [name, value] : entry.at("attributes").items())
+      attributes += (attributes.empty() ? "" : ", ") + name + ' ' + reply_text(value);
+    units[attributes] += entry.at("units").get<std::int64_t>();
+  }
+  std::vector<std::pair<std::string, std::int64_t>> groups(units.begin(), units.end());
+  std::ranges::stable_sort(groups, std::greater(), &std::pair<std::string, std::int64_t>::second);
+  std::string lines;
+  for (std::size_t i = 0; i < std::min(groups.size(), most_lines); ++i)
+    lines += "\n  " + std::to_string(groups[i].second) + " units: " + groups[i].first;
+  if (groups.size() > most_lines)
+    lines += "\n  and " + std::to_string(groups.size() - most_lines) + " more; --json lists them";
+  if (limit.at("entries_complete") == false) lines += "\n  older entries are not shown";
+  return lines;
 }
 
 int show_limit(OverrideArguments& arguments) {
@@ -198,7 +225,8 @@ int show_limit(OverrideArguments& arguments) {
     return succeeded;
   }
   try {
-    std::cout << line_of_limit(ordered_json::parse(reply->body)) << '\n';
+    const auto limit = ordered_json::parse(reply->body);
+    std::cout << line_of_limit(limit) + lines_of_entries(limit) << '\n';
   } catch (const ordered_json::exception&) {
     return reject_answer(arguments, "limits");
   }
@@ -286,14 +314,21 @@ void add_overrides(CLI::App& limits, Action& chosen) {
       [&chosen, arguments] { chosen = [arguments] { return list_overrides(*arguments); }; });
 }
 
+const app::OverrideMember& member_named(std::string_view name) {
+  return *std::ranges::find(app::override_members(), name, &app::OverrideMember::name);
+}
+
 void add_show(CLI::App& limits, Action& chosen) {
   auto* const command = limits.add_subcommand("show", "Show what one key has left");
   const auto arguments = std::make_shared<OverrideArguments>();
   add_members(*command, *arguments, [](const auto& member) { return member.role == Role::owner; });
   command->get_option("--key")->required();
+  add_member(*command, member_named("plan"), arguments->members);
+  command->get_option("--plan")->description("The plan of the client: its numbers count");
   command->add_flag("--json", arguments->json, "Print one JSON object");
   command->footer(
-      "Charges nothing. --policy may be left out if there is only one. Example:\n"
+      "Charges nothing. --policy may be left out if limits have only one. An attributed window\n"
+      "also shows what has used it up. Example:\n"
       "  weir limits show --key abc --policy per_user");
   command->callback(
       [&chosen, arguments] { chosen = [arguments] { return show_limit(*arguments); }; });

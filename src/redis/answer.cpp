@@ -191,7 +191,7 @@ store::Result held_result_of(const redisReply& reply, const store::Acquisition& 
   if (!read_held_answer(reply, acquisition.decisions.first(claims), holds, result.admitted))
     return failed(store::Error::other);
   result.decided = store::first_claims(claims);
-  for (std::size_t i = 0; i < claims; ++i)
+  for (std::size_t i = 0; i < claims && !acquisition.shows_held; ++i)
     store::expect_leases_back(acquisition.claims[i], acquisition.decisions[i]);
   return result;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "redis/entry_text.hpp"
 #include "redis/error_reply.hpp"
 #include "redis/handshake_commands.hpp"
 #include "redis/node.hpp"
@@ -161,6 +162,33 @@ void OverrideCommands::list(const std::optional<Hash128>& identity, Instant now,
   const auto listing =
       std::make_shared<Task>(Task{.done = std::move(done), .now = now, .over = std::move(over)});
   identity ? read(listing, *identity) : scan_all(listing);
+}
+
+/// A key of another type, and elements that are no entries, are somebody else's: none are shown.
+void OverrideCommands::read_entries(const Hash128& identity, const std::string& policy,
+                                    EntryReader::Done done) {
+  const auto found = std::make_shared<store::EntryReport>();
+  const auto reading = std::make_shared<Task>(
+      Task{.done = [found, done = std::move(done)](const OverrideReport& report) {
+        found->error = report.error;
+        done(std::move(*found));
+      }});
+  const std::string key = entries_key(prefix_, identity, policy);
+  const std::string oldest = '-' + std::to_string(store::most_entries_shown + 1);
+  send(reading, slot_of(identity), std::array<std::string_view, 4>{"LRANGE", key, oldest, "-1"},
+       [reading, found](store::Error error, const redisReply* reply) {
+         const bool is_foreign = is_of_another_type(reply);
+         if (error != store::Error::none && !is_foreign) reading->fail(error);
+         const bool is_list = !is_foreign && !reading->has_failed() && reply != nullptr &&
+                              reply->type == REDIS_REPLY_ARRAY;
+         for (std::size_t i = 0; is_list && i < reply->elements; ++i) {
+           if (auto entry = entry_in(text_of(*reply->element[i])))
+             found->entries.push_back(std::move(*entry));
+         }
+         found->is_complete = found->entries.size() <= store::most_entries_shown;
+         if (!found->is_complete) found->entries.erase(found->entries.begin());
+         reading->end();
+       });
 }
 
 void OverrideCommands::scan_all(const std::shared_ptr<Task>& listing) {

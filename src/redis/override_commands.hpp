@@ -1,4 +1,5 @@
-// The overrides in Redis, for the admin API: puts, removes and lists them.
+// The overrides in Redis, for the admin API: puts, removes and lists them. And the entries of
+// attributed windows.
 //
 // A change sets the generation too (generation_key), so that every instance discards the denials
 // that it remembers (ADR 0014). A list of all overrides walks the keys with SCAN, which needs no
@@ -20,14 +21,17 @@
 #include "redis/connection.hpp"
 #include "redis/node_lookup.hpp"
 #include "redis/script.hpp"
+#include "store/entries.hpp"
 #include "store/override.hpp"
 
 namespace weir::redis {
 
-class OverrideCommands final : public store::Overrides {
+class OverrideCommands final : public store::Overrides, public store::EntryReader {
  public:
   /// Overrides in one list.
   static constexpr std::size_t most_listed = 10'000;
+
+  using Done = Overrides::Done;
 
   /// The constructor does not use the nodes.
   OverrideCommands(NodeLookup& nodes, std::string_view key_prefix, Clock clock);
@@ -37,6 +41,8 @@ class OverrideCommands final : public store::Overrides {
   void end_denials(Done done) override;
   void list(const std::optional<Hash128>& identity, Instant now, std::stop_token over,
             Done done) override;
+  void read_entries(const Hash128& identity, const std::string& policy,
+                    EntryReader::Done done) override;
 
  private:
   struct Task;

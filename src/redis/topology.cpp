@@ -46,6 +46,10 @@ store::Overrides& Topology::overrides() {
   return *overrides_;
 }
 
+store::EntryReader& Topology::entries() {
+  return *overrides_;
+}
+
 bool Topology::announce(const Announcement& announcement, Instant now, AnnouncementDone done) {
   return instances_->send(*nodes_, announcement, now, std::move(done));
 }

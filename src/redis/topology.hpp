@@ -45,6 +45,8 @@ class Topology {
 
   /// The overrides that the scripts read; its calls report later.
   store::Overrides& overrides();
+  /// The entries of attributed windows; its calls report later.
+  store::EntryReader& entries();
   /// Announces this instance; `done` is called later. Returns false, and sends nothing, without a
   /// connection or before the reply to the previous call.
   bool announce(const Announcement& announcement, Instant now, AnnouncementDone done);

@@ -61,7 +61,8 @@ struct Decision {
   std::int64_t held = 0;  ///< units that the claim holds from now on: to release when it settles
   /// Holds or a debt of the key affect the decision: time alone does not show when that changes.
   bool by_holds = false;
-  /// Units in leases of others, which may come back at any time. Only of a policy with leases.
+  /// Units in leases of others, which may come back at any time. Only of a policy with leases; of a
+  /// look that asks for it (store::Acquisition::shows_held) all units that are held.
   std::int64_t held_by_others = 0;
   friend bool operator==(const Decision&, const Decision&) = default;
 };

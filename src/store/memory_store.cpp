@@ -118,8 +118,36 @@ std::optional<Result> MemoryStore::acquire(Acquisition& acquisition, Completion&
 
 std::optional<Result> MemoryStore::peek(Acquisition& acquisition, Completion&, Instant now) {
   const Looks looks = looks_of(acquisition.claims);
-  return Result{.admitted = decide({looks.data(), looks.size()}, now, acquisition.decisions),
-                .decided = first_claims(looks.size())};
+  const Result result{.admitted = decide({looks.data(), looks.size()}, now, acquisition.decisions),
+                      .decided = first_claims(looks.size())};
+  for (std::size_t i = 0; i < looks.size() && acquisition.shows_held; ++i)
+    acquisition.decisions[i].held_by_others = held_under(looks[i]);
+  return result;
+}
+
+std::int64_t MemoryStore::held_under(const Claim& claim) {
+  const std::uint64_t hash = key_hash_(claim.identity, claim.policy_id);
+  Shard& shard = *shards_[hash % shards_.size()];
+  const std::lock_guard lock(shard.mutex);
+  Slot* const slot = shard.find(hash);
+  const bool has_state = slot != nullptr && slot->kind() == claim.policy->algorithm;
+  return has_state ? held_in(*slot) : 0;
+}
+
+EntryReport MemoryStore::entries(const Key& key, const rules::Policy& policy, Instant now) {
+  const std::uint64_t hash = key_hash_(key.identity, key.policy_id);
+  Shard& shard = *shards_[hash % shards_.size()];
+  const std::lock_guard lock(shard.mutex);
+  Slot* const slot = shard.find(hash);
+  if (slot == nullptr || slot->kind() != rules::Algorithm::attributed_window) return {};
+  using State = rules::AttributedWindowState;
+  const State& state =
+      slot->has_beside() ? state_in<Beside<State>>(*slot).state : state_in<State>(*slot);
+  if (whole_at(policy, state) <= std::max(now, shard.latest())) return {};
+  const auto& all = state.entries;
+  const std::size_t shown = std::min(all.size(), most_entries_shown);
+  return {.entries = {all.end() - static_cast<std::ptrdiff_t>(shown), all.end()},
+          .is_complete = shown == all.size()};
 }
 
 std::optional<Result> MemoryStore::forget(const Key& key, Completion&, Instant) {

@@ -22,6 +22,7 @@
 #include "base/time.hpp"
 #include "rules/decision.hpp"
 #include "store/claim.hpp"
+#include "store/entries.hpp"
 #include "store/key_hash.hpp"
 #include "store/override_table.hpp"
 #include "store/store.hpp"
@@ -55,6 +56,9 @@ class MemoryStore final : public Store {
   bool decide(std::span<const Claim> claims, Instant now, std::span<rules::Decision> decisions);
   void forget(const Key& key);
 
+  /// Reads the entries of an attributed window.
+  EntryReport entries(const Key& key, const rules::Policy& policy, Instant now);
+
   /// The overrides that decide() reads. They are lost with the process.
   OverrideTable& overrides() { return overrides_; }
 
@@ -68,6 +72,7 @@ class MemoryStore final : public Store {
   std::uint64_t settlements_lost() const;
 
  private:
+  std::int64_t held_under(const Claim& claim);
   /// Returns false if the settlement cannot be applied.
   bool end(const Settlement& settlement, Instant now);
 

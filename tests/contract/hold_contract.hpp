@@ -1,8 +1,8 @@
 // The cases and the walk that every store with holds must pass (StoreUnderTest::supports_holds).
 #pragma once
 
+#include "contract/random_requests.hpp"
 #include "contract/store_contract.hpp"
-#include "contract/store_model.hpp"
 
 namespace weir::store::test {
 
@@ -120,6 +120,30 @@ inline void a_peek_shows_holds_as_used(StoreUnderTest& store) {
   });
 }
 
+inline void a_look_shows_the_units_held(StoreUnderTest& store) {
+  with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
+    const Claim two = holding(limit, who, 2);
+    CHECK(store.held(two, epoch) == 0);
+    REQUIRE(ask(store, epoch, {two}).admitted);
+    REQUIRE(ask(store, epoch, {two}).admitted);
+    CHECK(store.held(two, epoch + 1s) == 4);
+    settle_one(store, settlement_of(two, 2, 2), epoch + 1s);
+    CHECK(store.held(two, epoch + 1s) == 2);
+    settle_one(store, settlement_of(two, 2, 9), epoch + 1s);  // a debt, where units are charged
+    CHECK(store.held(two, epoch + 1s) == 0);
+  });
+}
+
+inline void a_look_shows_the_units_held_beside_a_debt(StoreUnderTest& store) {
+  with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
+    const Claim two = holding(limit, who, 2);
+    REQUIRE(ask(store, epoch, {two}).admitted);
+    REQUIRE(ask(store, epoch, {two}).admitted);
+    settle_one(store, settlement_of(two, 2, 20), epoch);
+    CHECK(store.held(two, epoch) == 2);
+  });
+}
+
 inline void settling_an_absent_key_charges_a_fresh_one(StoreUnderTest& store) {
   with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
     const Claim three = holding(limit, who, 3);
@@ -172,6 +196,8 @@ inline constexpr ContractCase hold_contract[] = {
     {"holding claims on one key see each other", holding_claims_on_one_key_see_each_other},
     {"overdraft holds what is left", overdraft_holds_what_is_left},
     {"a peek shows holds as used", a_peek_shows_holds_as_used},
+    {"a look shows the units held", a_look_shows_the_units_held},
+    {"a look shows the units held beside a debt", a_look_shows_the_units_held_beside_a_debt},
     {"settling an absent key charges a fresh one", settling_an_absent_key_charges_a_fresh_one},
     {"a huge settlement is a debt", a_huge_settlement_is_a_debt},
     {"an override in force decides holds", an_override_in_force_decides_holds},

@@ -299,6 +299,35 @@ inline void a_peek_reads_and_charges_nothing(StoreUnderTest& store) {
   });
 }
 
+inline void entries_show_what_was_charged(StoreUnderTest& store) {
+  const auto window = policy(rules::Algorithm::attributed_window, 200, 10s);
+  const std::string_view first[] = {"alice", "curl/8.0"};
+  const std::string_view second[] = {"bob", ""};
+  Claim one = claim(window, 1);
+  one.attributes = first;
+  CHECK(store.entries(one, epoch).entries.empty());
+  REQUIRE(ask(store, epoch + 1s, {one}).admitted);
+  one.attributes = second;
+  one.demand.cost = 3;
+  REQUIRE(ask(store, epoch + 2s, {one}).admitted);
+  const EntryReport two = store.entries(one, epoch + 2s);
+  CHECK(two.error == Error::none);
+  CHECK(two.is_complete);
+  const std::vector<rules::AttributedEntry> expected{
+      {.at = epoch + 1s, .units = 1, .attributes = {"alice", "curl/8.0"}},
+      {.at = epoch + 2s, .units = 3, .attributes = {"bob", ""}}};
+  CHECK(two.entries == expected);
+  CHECK(store.entries(claim(window, 1, 1, 1), epoch + 2s).entries.empty());  // another policy
+
+  one.demand.cost = 1;
+  for (std::size_t i = 0; i < most_entries_shown; ++i)
+    REQUIRE(ask(store, epoch + 3s, {one}).admitted);
+  const EntryReport newest = store.entries(one, epoch + 3s);
+  CHECK_FALSE(newest.is_complete);
+  CHECK(newest.entries.size() == most_entries_shown);
+  CHECK(newest.entries.front().at == epoch + 3s);
+}
+
 struct ContractCase {
   const char* name;
   void (*run)(StoreUnderTest&);
@@ -318,6 +347,7 @@ inline constexpr ContractCase store_contract[] = {
     {"a raised rate is soon whole", a_raised_rate_is_soon_whole},
     {"forgotten keys are fresh", forgotten_keys_are_fresh},
     {"a peek reads and charges nothing", a_peek_reads_and_charges_nothing},
+    {"entries show what was charged", entries_show_what_was_charged},
 };
 
 }  // namespace weir::store::test

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "rules/rules.hpp"
+#include "store/entries.hpp"
+#include "store/looks.hpp"
 #include "store/override.hpp"
 #include "store/store.hpp"
 
@@ -29,6 +31,10 @@ class StoreUnderTest {
                        std::span<rules::Decision> decisions) = 0;
   virtual void peek(std::span<const Claim> claims, Instant now,
                     std::span<rules::Decision> decisions) = 0;
+  /// The units that requests in progress hold under the claim's key.
+  virtual std::int64_t held(const Claim& claim, Instant now) = 0;
+  /// Of an attributed window.
+  virtual EntryReport entries(const Claim& claim, Instant now) = 0;
   virtual void forget(const Key& key) = 0;
   /// Claims may hold, and settle() ends holds. A store without runs no cases and walks with holds.
   virtual bool supports_holds() const { return false; }
@@ -64,6 +70,15 @@ class InterfaceUnderTest : public StoreUnderTest {
     Acquisition acquisition{.claims = claims, .decisions = decisions, .arrived_at = now};
     Received received;
     check(finish(store().peek(acquisition, received, now), received), claims.size());
+  }
+  std::int64_t held(const Claim& claim, Instant now) override {
+    const Claim look = looks_of({&claim, 1}).front();
+    rules::Decision decision;
+    Acquisition acquisition{
+        .claims = {&look, 1}, .decisions = {&decision, 1}, .arrived_at = now, .shows_held = true};
+    Received received;
+    check(finish(store().peek(acquisition, received, now), received), 1);
+    return decision.held_by_others;
   }
   void forget(const Key& key) override {
     Received received;

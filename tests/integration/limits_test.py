@@ -1,10 +1,12 @@
 """The state of one key and its reset, through /v1/limits and `weir limits show` and `reset`."""
 
+import json
 import signal
 import socket
 from urllib.parse import urlencode
 
-from harness.override_case import ALGORITHMS, KEY, OverrideCase, in_an_hour
+from harness.override_case import ALGORITHMS, KEY, OverrideCase, in_an_hour, policies
+from harness.redis_case import answering
 from harness.reload_case import copied
 from harness.services import free_port
 from harness.waiting import eventually
@@ -49,6 +51,40 @@ class Limits(OverrideCase):
                 self.reset(weir, name)
                 self.assertEqual(self.look(weir, name)["remaining"], 2)
                 self.assertEqual(self.get(weir, name).status, 200)
+
+    def check_entries(self, weir):
+        """Who used up an attributed window: the attributes of its requests, the oldest first."""
+        self.assertEqual(self.look(weir, "seen")["entries"], [])
+        for agent in ("curl", "bot"):
+            with weir.connect() as client:
+                client.request("GET", "/seen", {"X-Api-Key": KEY, "User-Agent": agent, "X-Token": "open-sesame"})
+        found = self.look(weir, "seen")
+        self.assertEqual([entry["attributes"]["header:user-agent"] for entry in found["entries"]], ["curl", "bot"])
+        self.assertEqual([entry["units"] for entry in found["entries"]], [1, 1])
+        self.assertTrue(found["entries_complete"])
+        self.assertNotIn("open-sesame", json.dumps(found))
+        shown = run("limits", "show", "--admin", "http://{}:{}".format(*weir.admin_address), "--policy", "seen",
+                    "--identity", "api_key", "--key", KEY)
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertIn("curl", shown.stdout)
+
+    SEEN = {"policies": {**policies(), "seen": {"algorithm": "attributed_window", "rate": "5/10h",
+                                                "attributes": ["header:user-agent", "identity:token"]}},
+            "identities": {"api_key": {"header": "X-Api-Key"}, "token": {"header": "X-Token"}},
+            "routes": [answering("/seen", "seen", "api_key"), *OverrideCase.routes()]}
+
+    def test_the_entries_of_an_attributed_window_in_the_memory_store(self):
+        self.check_entries(self.alone(**self.SEEN))
+
+    def test_the_entries_of_an_attributed_window_in_redis(self):
+        self.check_entries(self.shared(workers=2, **self.SEEN)[0])
+
+    def test_names_to_choose_from(self):
+        weir = self.alone()
+        problem = self.limits(weir, policy="")
+        self.assertEqual(problem.status, 422)
+        for name in ALGORITHMS:
+            self.assertIn(name, problem.json()["detail"])
 
     def test_each_algorithm_in_the_memory_store(self):
         self.check_each_algorithm(self.alone(), "memory")

@@ -60,7 +60,7 @@ class OverrideCase(RedisCase):
             self.redis()
         sections = {"policies": policies(), "admin": ADMIN, **sections}
         config = sharing(self.servers[0].url, sections.pop("policies"), redis=PATIENT,
-                         identities=IDENTITIES, **{"routes": self.routes(), **sections})
+                         **{"identities": IDENTITIES, "routes": self.routes(), **sections})
         # Not on a fast clock: a change is answered after a time that covers the way of a reply from Redis.
         weirs = [self.start(config) for _ in range(count)]
         for weir in weirs:

@@ -27,8 +27,19 @@ admin: off
 access_log: off
 workers: 1
 identities: {api_key: {header: X-Api-Key}}
-policies: {rate: {algorithm: fixed_window, rate: 10/1h}, other: {rate: 1/1s}, unused: {rate: 1/1s}}
-routes: [{respond: {status: 200}, limits: [{policy: rate, key: api_key}, {policy: other, key: api_key}]}]
+policies:
+  rate: {algorithm: fixed_window, rate: 10/1h}
+  other: {rate: 1/1s}
+  unused: {rate: 1/1s}
+  watched: {algorithm: attributed_window, rate: 10/1h, attributes: [method, "header:user-agent"]}
+plans: {gold: {rate: {rate: 30/1h}}, internal: {rate: unlimited}}
+default_plan: gold
+routes:
+  - respond: {status: 200}
+    limits:
+      - {policy: rate, key: api_key}
+      - {policy: other, key: api_key}
+      - {policy: watched, key: api_key}
 )";
 const AdminCall look_at{.query = "policy=rate&key=abc"};
 const AdminCall reset_it{.method = AdminCall::Method::remove, .query = "policy=rate&key=abc"};
@@ -41,7 +52,9 @@ struct LateStore final : store::Store {
   }
   std::optional<store::Result> peek(store::Acquisition& acquisition, store::Completion& its,
                                     Instant) override {
-    acquisition.decisions[0] = {.limit = 10, .remaining = 0, .more_after = 1'500ms};
+    CHECK(acquisition.shows_held);
+    acquisition.decisions[0] = {
+        .limit = 10, .remaining = 0, .more_after = 1'500ms, .held_by_others = 4};
     completion = &its;
     return std::nullopt;
   }
@@ -59,6 +72,15 @@ struct EndOfDenials final : store::Overrides {
   void remove(const Hash128&, const std::string&, Instant, Done) override {}
   void list(const std::optional<Hash128>&, Instant, std::stop_token, Done) override {}
   void end_denials(Done its) override { done = std::move(its); }
+
+  Done done;
+};
+
+struct LateEntries final : store::EntryReader {
+  void read_entries(const Hash128&, const std::string& policy, Done its) override {
+    CHECK(policy == "watched");
+    done = std::move(its);
+  }
 
   Done done;
 };
@@ -102,7 +124,8 @@ struct LimitFixture {
   store::MemoryStore memory{{.max_keys = 10, .seed = 1}};
   LateStore late;
   EndOfDenials denials;
-  SharedAccess access{.overrides = denials, .decisions = late};
+  LateEntries entries;
+  SharedAccess access{.overrides = denials, .decisions = late, .entries = entries};
   std::vector<AdminAnswer> answers;
   LimitService service;
 };
@@ -122,16 +145,71 @@ TEST_CASE("The state of a key in the memory store is shown and not charged") {
     CHECK(body["algorithm"] == "fixed_window");
     CHECK(body["numbers"] == nlohmann::json({{"limit", 10}, {"window", 3600}, {"from", "policy"}}));
     CHECK(body["remaining"] == 10);
+    CHECK(body["held"] == 0);
+    CHECK_FALSE(body.contains("entries"));
     CHECK(body["retry_after"] == nullptr);
   }
   fixture.call(reset_it);
   CHECK(fixture.only().status == 204);
 }
 
+TEST_CASE("A plan that is named replaces the numbers of the policy") {
+  LimitFixture fixture(false);
+  fixture.call({.query = "policy=rate&key=abc&plan=gold"});
+  const auto gold = nlohmann::json::parse(fixture.only().body);
+  CHECK(gold["numbers"] == nlohmann::json({{"limit", 30}, {"window", 3600}, {"from", "plan"}}));
+  CHECK(gold["remaining"] == 30);
+  fixture.call({.query = "policy=rate&key=abc&plan=internal"});
+  const auto internal = nlohmann::json::parse(fixture.only().body);
+  CHECK(internal["numbers"] == nlohmann::json({{"unlimited", true}, {"from", "plan"}}));
+  fixture.call({.query = "policy=other&key=abc&plan=gold"});  // the plan does not change it
+  CHECK(nlohmann::json::parse(fixture.only().body)["numbers"]["from"] == "policy");
+}
+
+TEST_CASE("The entries of an attributed window are shown with the names of their attributes") {
+  const AdminCall look{.query = "policy=watched&key=abc"};
+  const auto entries = nlohmann::json::parse(
+      R"([{"at":1700000010.5,"units":2,"attributes":{"method":"GET","header:user-agent":"curl"}}])");
+  SECTION("of Redis") {
+    LimitFixture fixture(true);
+    fixture.call(look);
+    fixture.complete();
+    REQUIRE(fixture.entries.done);
+    CHECK(fixture.answers.empty());
+    fixture.entries.done({.entries = {{.at = instant_from_us(1'700'000'010'500'000),
+                                       .units = 2,
+                                       .attributes = {"GET", "curl"}}},
+                          .is_complete = false});
+    fixture.poll();
+    const auto body = nlohmann::json::parse(fixture.only().body);
+    CHECK(body["held"] == 4);
+    CHECK(body["entries"] == entries);
+    CHECK(body["entries_complete"] == false);
+  }
+  SECTION("of a Redis that is lost in between") {
+    LimitFixture fixture(true);
+    fixture.call(look);
+    fixture.complete();
+    fixture.entries.done({.error = store::Error::connection_lost});
+    fixture.poll();
+    CHECK(fixture.only().status == 503);
+  }
+  SECTION("of memory") {
+    LimitFixture fixture(false);
+    fixture.call(look);
+    const auto body = nlohmann::json::parse(fixture.only().body);
+    CHECK(body["entries"] == nlohmann::json::array());
+    CHECK(body["entries_complete"] == true);
+  }
+}
+
 TEST_CASE("A query that is wrong is answered with what to write") {
   LimitFixture fixture(false);
   const auto [query, detail] = GENERATE(table<std::string, std::string>({
-      {"", "policy is missing"},
+      {"",
+       "policy is missing: name one of the policies that limits of routes have: rate, other, "
+       "watched"},
+      {"policy=rate&key=a&plan=gald", "did you mean \\\"gold\\\"?"},
       {"policy=rate", "key is missing"},
       {"policy=unused&key=a", "no limit of a route has the policy unused"},
       {"policy=rat&key=a", "did you mean"},

@@ -37,6 +37,12 @@ const AdminCall remove_it{.method = AdminCall::Method::remove,
                           .query = "key=hash:" + hash + "&policy=plain"};
 const AdminCall list{.method = AdminCall::Method::get};
 
+struct NoEntries final : store::EntryReader {
+  void read_entries(const Hash128&, const std::string&, Done) override {
+    FAIL("a call for an override has read entries");
+  }
+};
+
 /// Keeps each call until the test reports.
 struct ScriptedOverrides final : store::Overrides {
   void put(const Hash128& identity, const store::Override& entry, Instant, Done its) override {
@@ -111,7 +117,8 @@ struct ServiceFixture {
   store::OverrideTable memory;
   ScriptedOverrides scripted;
   store::MemoryStore unused{{}};
-  SharedAccess shared{.overrides = scripted, .decisions = unused};
+  NoEntries no_entries;
+  SharedAccess shared{.overrides = scripted, .decisions = unused, .entries = no_entries};
   std::vector<AdminAnswer> answers;
   OverrideService service;
 };

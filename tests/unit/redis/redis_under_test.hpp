@@ -135,6 +135,15 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
     }
   }
   store::Overrides& overrides() override { return topology_->overrides(); }
+  /// The list ends by the server's clock, not by that of the case.
+  store::EntryReport entries(const store::Claim& claim, Instant) override {
+    std::optional<store::EntryReport> report;
+    topology_->entries().read_entries(
+        claim.identity, names_[claim.policy_id],
+        [&report](store::EntryReport its_report) { report = std::move(its_report); });
+    run_until([&report] { return report.has_value(); });
+    return *report;
+  }
 
   bool acquire(std::span<const store::Claim> claims, Instant now,
                std::span<rules::Decision> decisions) override {

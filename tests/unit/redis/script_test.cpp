@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 #include "contract/hold_contract.hpp"
-#include "contract/store_model.hpp"
+#include "contract/random_requests.hpp"
 #include "redis/lua_parts.hpp"
 #include "unit/redis/redis_under_test.hpp"
 

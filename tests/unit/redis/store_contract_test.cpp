@@ -1,7 +1,7 @@
 #include "contract/store_contract.hpp"
 
 #include "catch.hpp"
-#include "contract/store_model.hpp"
+#include "contract/random_requests.hpp"
 #include "unit/redis/redis_under_test.hpp"
 
 namespace weir::redis::test {

@@ -1,6 +1,6 @@
 #include "catch.hpp"
+#include "contract/random_requests.hpp"
 #include "contract/store_contract.hpp"
-#include "contract/store_model.hpp"
 #include "unit/store/memory_store_under_test.hpp"
 
 namespace weir::store::test {

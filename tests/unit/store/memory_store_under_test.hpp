@@ -14,6 +14,9 @@ class MemoryStoreUnderTest : public InterfaceUnderTest {
   bool supports_holds() const override { return true; }
   Store& store() override { return memory; }
   Overrides& overrides() override { return memory.overrides(); }
+  EntryReport entries(const Claim& claim, Instant now) override {
+    return memory.entries({claim.identity, claim.policy_id}, *claim.policy, now);
+  }
 
   MemoryStore memory;
 

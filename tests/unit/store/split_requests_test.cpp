@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 #include "contract/hold_contract.hpp"
-#include "contract/store_model.hpp"
+#include "contract/random_requests.hpp"
 #include "seed.hpp"
 #include "unit/store/fake_store.hpp"
 #include "unit/store/memory_store_under_test.hpp"
