@@ -52,15 +52,14 @@ std::string about_token(const AdminTarget& target, bool has_token) {
   return "; the command reads it from --token-file FILE or from WEIR_ADMIN_TOKEN";
 }
 
-/// The detail of a problem document, else its status.
+}  // namespace
+
 std::string problem_in(const AdminReply& reply) {
   const auto body = nlohmann::json::parse(reply.body, nullptr, false);
   if (body.is_object() && body.contains("detail") && body["detail"].is_string())
     return body["detail"].get<std::string>();
   return "the admin server answered " + std::to_string(reply.status);
 }
-
-}  // namespace
 
 std::optional<OverrideList> read_override_list(std::string_view body) try {
   const auto answer = ordered_json::parse(body);
@@ -117,8 +116,9 @@ Result<AdminReply> ask_admin(const Endpoint& address, AdminQuestion question, Se
   return fetch::answer_to(std::move(request));
 }
 
-CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std::string& help) {
-  auto* const option = command.add_option("--admin", target.url, help)->type_name("URL");
+CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std::string& help,
+                              const std::string& name) {
+  auto* const option = command.add_option(name, target.url, help)->type_name("URL");
   command
       .add_option("--token-file", target.token_file, "A file with the token of the admin server")
       ->type_name("FILE");
@@ -154,8 +154,9 @@ Result<AdminReply> call_admin(const AdminTarget& target, AdminQuestion question,
   auto token = token_of(target);
   if (!token) return fail(refused, "--token-file: " + token.error().message);
   const bool has_token = !token->empty();
+  const int expected = question.expected_status;
   auto reply = ask_admin(*address, std::move(question), *std::move(token), answer_timeout);
-  if (reply && reply->status < 300) return reply;
+  if (reply && (reply->status < 300 || reply->status == expected)) return reply;
   if (!reply) {
     return fail(failed,
                 target.url + ": " + reply.error().message + advice_on_unreached(target.url));

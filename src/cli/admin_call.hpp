@@ -32,7 +32,8 @@ std::string advice_on_unreached(std::string_view url);
 struct AdminQuestion {
   std::string method = "GET";
   std::string target;
-  std::string body{};  ///< JSON; empty: none
+  std::string body{};       ///< JSON; empty: none
+  int expected_status = 0;  ///< returned like an answer below 300, such as 422
 };
 
 using AdminReply = fetch::Answer;
@@ -48,19 +49,24 @@ struct AdminTarget {
   std::string token_file;  ///< empty: the token is read from WEIR_ADMIN_TOKEN
 };
 
-/// Adds --admin and --token-file to a command. `help` describes --admin.
-CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std::string& help);
+/// Adds --admin, or an option of another name, and --token-file to a command. `help` describes the
+/// first.
+CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std::string& help,
+                              const std::string& option = "--admin");
 
 /// Encodes every byte of a value for a query.
 std::string percent_encoded(std::string_view text);
 
-/// Sends a request and returns the answer, if its status is below 300. Otherwise returns the reason
-/// and sets the exit code.
+/// Sends a request and returns the answer, if its status is below 300 or expected. Otherwise
+/// returns the reason and sets the exit code.
 Result<AdminReply> call_admin(const AdminTarget& target, AdminQuestion question, int& code);
 
 /// The same, and prints the reason on standard error, after the name of the command.
 std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_view command,
                                        AdminQuestion question, int& code);
+
+/// Returns the detail of a problem document, else the status.
+std::string problem_in(const AdminReply& reply);
 
 /// Prints on standard error that an answer is not one of Weir, and returns the exit code.
 int reject_answer(const AdminTarget& target, std::string_view command);

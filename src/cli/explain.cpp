@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "app/override_request.hpp"
+#include "app/source.hpp"
 #include "base/clock.hpp"
 #include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/explanation.hpp"
+#include "cli/live_state.hpp"
 #include "config/load.hpp"
 
 namespace weir::cli {
@@ -21,7 +23,7 @@ struct ExplainOptions {
   std::string file = "/etc/weir/weir.yaml";
   std::string peer = "127.0.0.1";
   RequestArguments request;
-  AdminTarget admin{.url = {}, .token_file = {}};
+  AdminTarget live{.url = {}, .token_file = {}};
   bool json = false;
 };
 
@@ -79,23 +81,67 @@ std::optional<std::vector<KnownOverrides>> live_overrides(const AdminTarget& tar
   return known;
 }
 
+/// Prints a line if the instance runs another configuration than the file. Returns false if there
+/// is no answer: then the reason is printed, and the exit code is set.
+bool compare_configurations(const AdminTarget& target, const std::string& file,
+                            const std::string& hash, int& code) {
+  const auto reply = ask_admin_of(target, "explain", {.target = "/v1/config"}, code);
+  if (!reply) return false;
+  const auto running = read_config_hash(reply->body);
+  if (!running) {
+    code = reject_answer(target, "explain");
+    return false;
+  }
+  if (*running == hash) return true;
+  std::cerr << "weir explain: warning: " << target.url << " runs another configuration than "
+            << file << ": the states are those of its keys and policies; reload it, or name its "
+            << "file with --config\n";
+  return true;
+}
+
+/// Reads the present state of the key of each limit that applies, or would without a plan or an
+/// override. Returns false as above.
+bool read_live_states(const AdminTarget& target, Explanation& explanation, int& code) {
+  for (ExplainedLimit& limit : explanation.limits) {
+    if (!limit.identity.hash) continue;
+    std::string query = "/v1/limits?policy=" + percent_encoded(limit.policy->name) +
+                        "&key=" + hash_text(*limit.identity.hash);
+    if (explanation.plan && !explanation.plan->name.empty())
+      query += "&plan=" + percent_encoded(explanation.plan->name);
+    constexpr int unknown_name = 422;
+    const auto reply =
+        ask_admin_of(target, "explain", {.target = query, .expected_status = unknown_name}, code);
+    if (!reply) return false;
+    limit.live = reply->status == unknown_name ? LiveState{.problem = problem_in(*reply)}
+                                               : read_live_state(reply->body);
+    if (!limit.live) {
+      code = reject_answer(target, "explain");
+      return false;
+    }
+  }
+  return true;
+}
+
 int run_explain(const ExplainOptions& options) {
   const auto peer = IpAddress::parse(options.peer);
   if (!peer) return refuse("explain", "--peer: expected an IP address, such as 192.0.2.7");
   const auto head = request_head(options.request);
   if (!head) return refuse("explain", head.error().message);
-  const auto loaded = config::load_file(options.file);
+  const auto loaded = app::file_source(options.file).load(config::for_ever, nullptr);
   if (!loaded) {
     print_diagnostics(std::cerr, options.file, loaded.error());
     return refused;
   }
+  const config::Config& config = *loaded->config;
   const Instant now = MonotonicClock().now();
-  Explanation explanation = explain(**loaded, *peer, *head, now);
-  if (!options.admin.url.empty()) {
+  Explanation explanation = explain(config, *peer, *head, now);
+  if (!options.live.url.empty()) {
     int code = succeeded;
-    const auto overrides = live_overrides(options.admin, explanation, **loaded, now, code);
+    if (!compare_configurations(options.live, options.file, loaded->hash, code)) return code;
+    const auto overrides = live_overrides(options.live, explanation, config, now, code);
     if (!overrides) return code;
-    explanation = explain(**loaded, *peer, *head, now, *overrides);
+    explanation = explain(config, *peer, *head, now, *overrides);
+    if (!read_live_states(options.live, explanation, code)) return code;
   }
   std::cout << (options.json ? to_json(explanation) + '\n' : to_text(explanation));
   return succeeded;
@@ -124,13 +170,16 @@ void add_explain(CLI::App& root, Action& chosen) {
                    "A field of the request; may be given several times")
       ->type_name("'NAME: VALUE'")
       ->allow_extra_args(false);
-  add_admin_target(*command, options->admin,
-                   "Also read the overrides of a running instance: http://HOST:PORT or unix:/path");
+  add_admin_target(*command, options->live,
+                   "Also show the overrides and the present state of each key in a running "
+                   "instance: http://HOST:PORT or unix:/path",
+                   "--live,--admin");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->footer(
       "Shows the route and why earlier ones do not match, each limit with its key, cost and\n"
-      "numbers, and the answer of a store in which nothing is used yet. Charges nothing, and\n"
-      "opens a connection only with --admin. The path is taken as written. Keys are shown as\n"
+      "numbers, and the answer of a store in which nothing is used yet; with --live also what is\n"
+      "left of each limit now. Charges nothing, and opens a connection only with --live. The path "
+      "is taken as written. Keys are shown as\n"
       "their keyed hash. A number that comes from a variable or a file is shown as (from the\n"
       "environment), which is a string in --json. Example:\n"
       "  weir explain -c weir.yaml -H 'X-Api-Key: abc' 'https://api.example.com/v1/search?q=a'");

@@ -16,6 +16,7 @@
 #include "base/result.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
+#include "cli/live_state.hpp"
 #include "config/config.hpp"
 #include "http/request_view.hpp"
 #include "identity/identity.hpp"
@@ -87,6 +88,7 @@ struct ExplainedLimit {
   bool hides_cost = false;         ///< the cost comes from a variable or a file
   /// The answer of an empty store; none if the limit does not apply.
   std::optional<rules::Decision> decision{};
+  std::optional<LiveState> live{};  ///< of the key, if a running instance was asked
 
   /// The decision follows from a number that is not shown.
   bool hides_decision() const { return hides_numbers || hides_cost; }

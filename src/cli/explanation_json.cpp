@@ -85,6 +85,22 @@ Json conditions_of(const std::vector<ExplainedCondition>& conditions) {
   return all;
 }
 
+Json live_of(const LiveState& live) {
+  if (!live.problem.empty()) return {{"problem", live.problem}};
+  Json json{{"store", live.store}};
+  if (live.is_unlimited || live.is_denied) {
+    json[live.is_denied ? "denied" : "unlimited"] = true;
+  } else {
+    json["limit"] = live.limit;
+  }
+  json["from"] = live.from;
+  json["remaining"] = live.remaining;
+  json["held"] = live.held;
+  json["reset_after"] = seconds(live.reset_after);
+  json["retry_after"] = seconds(live.retry_after);
+  return json;
+}
+
 Json limit_of(const ExplainedLimit& limit) {
   Json json{{"policy", limit.policy->name},
             {"route", limit.route->name},
@@ -100,6 +116,7 @@ Json limit_of(const ExplainedLimit& limit) {
             {"remaining", nullptr},
             {"reset_after", nullptr},
             {"retry_after", nullptr}};
+  if (limit.live) json["live"] = live_of(*limit.live);
   if (!limit.conditions.empty()) json["conditions"] = conditions_of(limit.conditions);
   if (!limit.decision) return json;
   const bool is_hidden = limit.hides_decision();

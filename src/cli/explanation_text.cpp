@@ -86,6 +86,21 @@ std::string decision_text(const ExplainedLimit& limit) {
                                       : ", never succeeds: the cost is above the limit");
 }
 
+/// `5 of 20 left, 3 held, the next after 2.0 s, all of it again after 61.7 s (redis)`.
+std::string live_text(const LiveState& live) {
+  if (!live.problem.empty()) return "unknown: " + live.problem;
+  const std::string source = (live.from == "override" ? "an " : "the ") + live.from;
+  if (live.is_denied) return "denied by " + source;
+  if (live.is_unlimited) return "unlimited by " + source;
+  std::string text = std::to_string(live.remaining) + " of " + std::to_string(live.limit) + " left";
+  if (live.from != "policy") text += " (limit of " + source + ")";
+  if (live.held > 0) text += ", " + std::to_string(live.held) + " held";
+  if (live.retry_after) text += ", the next after " + time(false, *live.retry_after);
+  if (live.reset_after > Duration{0})
+    text += ", all of it again after " + time(false, live.reset_after);
+  return text + " (" + live.store + ")";
+}
+
 void add_limit(std::string& out, const Explanation& explanation, const ExplainedLimit& limit) {
   out += '\n';
   add_row(out, "limit", explained_policy(limit));
@@ -93,9 +108,11 @@ void add_limit(std::string& out, const Explanation& explanation, const Explained
     add_row(out, "  route", limit.route->name + ", for another reading of the path");
   add_row(out, "  applies", (limit.decision ? "yes: " : "no: ") + limit.because);
   add_row(out, "  key", key_text(limit.identity));
-  if (!limit.decision) return;
-  add_row(out, "  cost", number(limit.hides_cost, limit.cost) + limit.held_until);
-  add_row(out, "  answer", decision_text(limit));
+  if (limit.decision) {
+    add_row(out, "  cost", number(limit.hides_cost, limit.cost) + limit.held_until);
+    add_row(out, "  answer", decision_text(limit));
+  }
+  if (limit.live) add_row(out, "  now", live_text(*limit.live));
 }
 
 void add_request(std::string& out, const Explanation& explanation) {

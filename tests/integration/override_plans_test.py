@@ -1,4 +1,4 @@
-"""Overrides and plans: which of them counts, overrides that name a plan, and `weir explain --admin`."""
+"""Overrides and plans: which of them counts, overrides that name a plan, and `weir explain --live`."""
 
 import json
 
@@ -75,7 +75,7 @@ class WithPlans(OverrideCase):
 
 class Explain(OverrideCase):
     def explain(self, weir, *arguments, name="gcra"):
-        options = ("--config", str(weir.file), "--admin", "http://{}:{}".format(*weir.admin_address),
+        options = ("--config", str(weir.file), "--live", "http://{}:{}".format(*weir.admin_address),
                    "-H", f"X-Api-Key: {KEY}", *arguments, f"http://a/{name}")
         done = run("explain", "--json", *options)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -109,9 +109,30 @@ class Explain(OverrideCase):
         found, _ = self.explain(weir, name="sliding_log")
         self.assertEqual(found["limits"][0]["numbers"]["limit"], 2)
 
+    def test_explain_shows_the_present_state_and_charges_nothing(self):
+        weir = self.alone()
+        self.assertEqual(self.get(weir).status, 200)
+        for _ in range(2):
+            found, text = self.explain(weir)
+            live = found["limits"][0]["live"]
+            self.assertEqual((live["store"], live["remaining"], live["limit"]), ("memory", 1, 2))
+            self.assertRegex(text, r"(?m)^ +now +.*1")
+        self.exhaust(weir)
+        found, _ = self.explain(weir)
+        self.assertGreater(found["limits"][0]["live"]["retry_after"], 0)
+
+    def test_explain_warns_of_another_configuration(self):
+        weir = self.alone()
+        other = weir.file.with_name("other.yaml")
+        other.write_text(weir.file.read_text().replace("10h", "9h"))
+        done = run("explain", "--config", str(other), "--live", "http://{}:{}".format(*weir.admin_address),
+                   "-H", f"X-Api-Key: {KEY}", "http://a/gcra")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("runs another configuration", done.stderr)
+
     def test_explain_needs_an_answer_of_the_instance(self):
         weir = self.alone(admin={"address": "127.0.0.1:0", "token": "open-sesame"})
-        done = run("explain", "--config", str(weir.file), "--admin",
+        done = run("explain", "--config", str(weir.file), "--live",
                    "http://{}:{}".format(*weir.admin_address), "-H", f"X-Api-Key: {KEY}", "http://a/gcra")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"^weir explain: http://\S+: .*token")

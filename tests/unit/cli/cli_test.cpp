@@ -141,7 +141,6 @@ TEST_CASE("wrong usage is exit code 2, with a hint at the help") {
       {"explain"},
       {"explain", "--config", "a"},
       {"explain", "http://a", "http://b"},
-      {"explain", "--live", "http://127.0.0.1:9090", "http://a"},
       {"check", "one", "serve"},
   };
   for (const auto& row : rows) {
