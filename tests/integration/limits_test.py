@@ -38,6 +38,8 @@ class Limits(OverrideCase):
                 self.assertEqual((fresh["numbers"]["limit"], fresh["numbers"]["from"]), (2, "policy"))
                 self.assertEqual((fresh["remaining"], fresh["reset_after"], fresh["retry_after"]), (2, 0, None))
                 self.assertEqual(self.get(weir, name).status, 200)
+                # A slot is given back after the response.
+                eventually(lambda: self.look(weir, name)["remaining"] == left, "what is left")
                 for _ in range(3):  # a look charges nothing
                     self.assertEqual(self.look(weir, name)["remaining"], left)
                 if left == 2:
