@@ -10,7 +10,7 @@ set(address_modules
     concurrency decide_holds holds metering queue
     # Generations, lists, keys and listeners that are replaced while they are in use.
     address_lists jwks_url plan_files reload reload_limits reload_listeners reload_load reload_redis reload_tls
-    reload_upstreams reload_watch
+    reload_upstreams reload_watch shadow_reload
     # Commands in flight when their connection, their request or the process ends.
     leases lifecycle limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
     # Objects of OpenSSL, and of pools of upstream connections.
@@ -20,8 +20,10 @@ set(address_modules
 
 # ThreadSanitizer: what two threads read and write.
 set(thread_modules
-    # Counters, which the admin server reads, and the limits on connections, which all workers share.
-    admin connections status
+    # Counters and events, which the main thread reads, and the limits on connections, which all workers share.
+    admin connections events status
+    # Copies of requests, which a thread of their own compares.
+    shadow_reload
     # The memory store, its slots and its holds.
     concurrency decide_holds queue
     # Configurations, lists, keys and certificates that the main thread publishes to the workers.
