@@ -118,6 +118,11 @@ limiter::RetryAfterTable& retry_after() {
   return table;
 }
 
+limiter::QuotaEvents& quota_events() {
+  static limiter::QuotaEvents events(1);
+  return events;
+}
+
 }  // namespace
 
 /// The parts of a generation that many inputs share. Made once for each configuration.
@@ -158,7 +163,8 @@ World::World(const Setup& setup)
                                      .descriptors = descriptors_,
                                      .hold_directory = hold_directory_,
                                      .top_keys = top_keys(),
-                                     .retry_after = retry_after()},
+                                     .retry_after = retry_after(),
+                                     .quota_events = quota_events()},
           1)) {
   context_->use(make_generation());
   start_connection();
