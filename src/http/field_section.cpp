@@ -19,7 +19,10 @@ bool FieldSection::contains(std::string_view name) const {
 }
 
 void FieldSection::add(std::string_view name, std::string_view value) {
-  Writer(*this).begin(name).add(value);
+  places_.push_back({.begin = static_cast<std::uint32_t>(lines_.size()),
+                     .name_size = static_cast<std::uint32_t>(name.size()),
+                     .value_size = static_cast<std::uint32_t>(value.size())});
+  lines_.append(name).append(separator).append(value).append("\r\n");
 }
 
 void FieldSection::add(const FieldSection& other) {

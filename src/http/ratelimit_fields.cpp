@@ -1,7 +1,9 @@
 #include "http/ratelimit_fields.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <iterator>
 
 #include "base/appender.hpp"
 
@@ -126,6 +128,27 @@ char* put(char* at, std::string_view text) {
   return std::copy(text.begin(), text.end(), at);
 }
 
+constexpr std::size_t http_date_size = 29;
+
+/// Writes `http_date_size` characters, and returns their end.
+char* put_http_date(char* to, Instant at) {
+  const sys_seconds second = std::clamp(floor<seconds>(at), earliest, latest);
+  const sys_days day = floor<days>(second);
+  const year_month_day date{day};
+  const hh_mm_ss time{second - day};
+  const auto year_number = static_cast<unsigned>(static_cast<int>(date.year()));
+
+  char* end = put_name(to, weekdays, weekday{day}.c_encoding());
+  end = put_two_digits(put(end, ", "), static_cast<unsigned>(date.day()));
+  end = put_name(put(end, " "), months, static_cast<unsigned>(date.month()) - 1);
+  end = put_two_digits(put(end, " "), year_number / 100);
+  end = put_two_digits(end, year_number % 100);
+  end = put_two_digits(put(end, " "), static_cast<unsigned>(time.hours().count()));
+  end = put_two_digits(put(end, ":"), static_cast<unsigned>(time.minutes().count()));
+  end = put_two_digits(put(end, ":"), static_cast<unsigned>(time.seconds().count()));
+  return put(end, " GMT");
+}
+
 }  // namespace
 
 bool is_closer_to_exhaustion(const Standing& a, const Standing& b) {
@@ -164,13 +187,11 @@ void add_rate_limit_fields(FieldSection& to, std::span<const PolicyReport> repor
 }
 
 void add_retry_after(FieldSection& to, std::int64_t seconds, RetryAfterForm form, Instant now) {
-  FieldSection::Writer out(to);
-  Appender& value = out.begin("Retry-After");
-  if (form == RetryAfterForm::seconds) {
-    value.number(seconds);
-  } else {
-    append_http_date(value, retry_instant(seconds, form, now));
-  }
+  char text[http_date_size];  // longer than a number
+  const char* const end = form == RetryAfterForm::seconds
+                              ? std::to_chars(text, std::end(text), seconds).ptr
+                              : put_http_date(text, retry_instant(seconds, form, now));
+  to.add("Retry-After", {text, end});
 }
 
 Instant retry_instant(std::int64_t seconds, RetryAfterForm form, Instant now) {
@@ -189,28 +210,8 @@ std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uin
 }
 
 void append_http_date(std::string& out, Instant at) {
-  Appender end(out);
-  append_http_date(end, at);
-}
-
-void append_http_date(Appender& out, Instant at) {
-  const sys_seconds second = std::clamp(floor<seconds>(at), earliest, latest);
-  const sys_days day = floor<days>(second);
-  const year_month_day date{day};
-  const hh_mm_ss time{second - day};
-  const auto year_number = static_cast<unsigned>(static_cast<int>(date.year()));
-
-  char text[29];
-  char* end = put_name(text, weekdays, weekday{day}.c_encoding());
-  end = put_two_digits(put(end, ", "), static_cast<unsigned>(date.day()));
-  end = put_name(put(end, " "), months, static_cast<unsigned>(date.month()) - 1);
-  end = put_two_digits(put(end, " "), year_number / 100);
-  end = put_two_digits(end, year_number % 100);
-  end = put_two_digits(put(end, " "), static_cast<unsigned>(time.hours().count()));
-  end = put_two_digits(put(end, ":"), static_cast<unsigned>(time.minutes().count()));
-  end = put_two_digits(put(end, ":"), static_cast<unsigned>(time.seconds().count()));
-  end = put(end, " GMT");
-  out.add({text, static_cast<std::size_t>(end - text)});
+  char text[http_date_size];
+  out.append(text, put_http_date(text, at));
 }
 
 }  // namespace weir::http

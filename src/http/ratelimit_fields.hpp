@@ -77,6 +77,5 @@ std::int64_t retry_after_seconds(Duration retry_after, Duration jitter, std::uin
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, 29 characters (RFC 9110 section 5.6.7).
 void append_http_date(std::string& out, Instant at);
-void append_http_date(Appender& out, Instant at);
 
 }  // namespace weir::http
