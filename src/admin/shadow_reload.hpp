@@ -42,7 +42,7 @@ void add_members(json::Object& to, const ShadowState& state);
 
 class ShadowReload {
  public:
-  // Of all configurations that were tried since the start.
+  // Counts of all configurations that were tried since the start.
   Counter decisions, flips, skipped;  ///< written by the thread that compares
   Counter done, dropped, replaced;    ///< written by the server's thread
 

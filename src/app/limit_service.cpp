@@ -56,7 +56,7 @@ std::string numbers_text(const rules::Decision& decision, const LimitQuery& quer
   return numbers.str();
 }
 
-/// The entries of an attributed window: what has used it up.
+/// Adds the entries of an attributed window, which show who has used it up.
 void add_entries(json::Object& to, const store::EntryReport& report,
                  const limiter::Policy& policy) {
   std::vector<std::string> entries;

@@ -31,7 +31,7 @@ using TrafficCopies = std::vector<std::shared_ptr<decision::TrafficCopy>>;
 class ShadowRun {
  public:
   static constexpr std::chrono::milliseconds interval{10};
-  /// Of each of the two stores, unless the candidate's memory store has fewer.
+  /// The size of each of the two stores, unless the candidate's memory store has fewer.
   static constexpr std::size_t most_keys = 250'000;
 
   /// `problem`: why the candidate could not be judged; empty: it was.

@@ -136,7 +136,7 @@ void ShadowService::stop() {
   candidate_.reset();
 }
 
-/// Ends the comparison. What it has found stays.
+/// Ends the comparison. Its result is kept.
 void ShadowService::end_run() {
   if (!run_) return;
   with_.workers.copy_traffic({}, [] {});

@@ -25,10 +25,10 @@ bool is_too_large(const options::Downstream& downstream, std::uint64_t body_size
 /// True if a target, as received, is longer than downstream.max_target.
 bool is_too_long(const options::Downstream& downstream, std::string_view target);
 
-/// What a parser found, besides the parts that it stores in the request. A fault is a value here,
-/// because another check may come first.
+/// The result of a parser, besides the parts that it stores in the request. A fault is a value
+/// here, because another check may come first.
 struct ParsedHead {
-  /// Of the target or the Host field. 414 if is_too_long(); then the view has no target.
+  /// The fault of the target or the Host field. 414 if is_too_long(); then the view has no target.
   std::optional<http::Refusal> target_fault{};
   Result<http::Framing, http::Refusal> framing;     ///< of the body
   std::optional<http::Refusal> connection_fault{};  ///< of the fields about the connection
@@ -38,11 +38,14 @@ struct ParsedHead {
 /// Checks a head and completes `request`, which a parser has filled: peer, fields, and in the view
 /// the method and the parts of the target. Sets view.fields, framing, keep_alive and client.
 ///
-/// Returns the first reason to refuse the request, in this order: the fault of the target, 400 for
-/// a method with a lower-case letter that no route names, the fault of the framing, 413 for a
-/// declared length above max_body, the fault of the connection, and 400 for a field that decides
-/// and appears twice, and for one that looks like it. The client's address is known before the last
-/// two.
+/// Returns the first reason to refuse the request, in this order:
+/// - the fault of the target;
+/// - 400 for a method with a lower-case letter that no route names;
+/// - the fault of the framing;
+/// - 413 for a declared length above max_body;
+/// - the fault of the connection;
+/// - 400 for a field that decides and appears twice, and for one that looks like it. The client's
+///   address is known before these two.
 ///
 /// While request.keep_alive is false, the start of the next request is unknown.
 std::optional<http::Refusal> check_head(const RequestRules& rules, const ParsedHead& head,

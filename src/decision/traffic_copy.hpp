@@ -50,7 +50,7 @@ struct CopiedCost {
   usage::Usage usage{};  ///< as the response has stated it
 };
 
-/// What a worker has added, in that order.
+/// The requests and ends that a worker has added, in that order.
 struct CopiedTraffic {
   std::vector<CopiedEvent> events;
   std::string text;
@@ -69,7 +69,7 @@ struct CopiedTraffic {
 
 class TrafficCopy {
  public:
-  /// Of the heads and bodies that are not taken yet.
+  /// The most bytes of heads and bodies that are not taken yet.
   static constexpr std::size_t most_text = 1024 * 1024;
 
   /// `first`: the number of the first request, at least 1. Numbers are unique among all copies if

@@ -1,7 +1,7 @@
 // The fields that Weir writes itself: names and values in their order, for a head or a trailer
 // section (RFC 9110 section 5).
 //
-// Who reads names and values does not depend on a protocol. The bytes are kept as the lines of
+// A reader of names and values does not depend on a protocol. The bytes are kept as the lines of
 // HTTP/1, so that its writer copies a section at once; only http/field_lines.hpp uses them.
 //
 // The section owns the bytes, and the views that it returns are valid until it changes. clear()
@@ -74,7 +74,7 @@ class FieldSection {
     ~Writer() { end(); }
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
-    /// Begins a field: what is appended to the result until the next call is its value.
+    /// Begins a field. Its value is the text that is appended to the result until the next call.
     [[gnu::always_inline]] Appender& begin(std::string_view name) {
       end();
       section_.places_.push_back({.begin = static_cast<std::uint32_t>(out_.size()),

@@ -58,7 +58,7 @@ class QuotaEvents {
   std::vector<QuotaEvent> take();
 
   std::uint64_t raised() const { return raised_.load(); }
-  /// Of those raised: lost, because no reader took them in time. Never more than a later raised().
+  /// Raised events that are lost, because no reader took them in time. At most a later raised().
   std::uint64_t dropped() const { return dropped_.load(); }
 
  private:

@@ -88,7 +88,7 @@ class Comparison {
     bool is_denied = false;
     friend auto operator<=>(const KeyId&, const KeyId&) = default;
   };
-  /// What a configuration does with a request.
+  /// The treatment of a request by one configuration.
   struct Fate {
     bool is_admitted = false;
     int status = 0;  ///< of Weir's answer; 0: it is forwarded

@@ -44,7 +44,7 @@ struct Arrival {
   bool peer_is_trusted = false;  ///< whatever the configuration has
 };
 
-/// What a response has stated for the limits of a policy.
+/// The cost that a response has stated for the limits of a policy.
 struct StatedCost {
   std::string policy{};  ///< its name
   usage::Usage usage{};
@@ -53,7 +53,7 @@ struct StatedCost {
 /// How a request ends. The views are used during the call only.
 struct Ending {
   limiter::RequestEnd how{};
-  /// Of the response, if it has a status.
+  /// The fields of the response, if it has a status.
   std::span<const http::FieldView> fields{};
   std::string_view body{};
   bool is_whole = true;  ///< false: the response was cut off after `body`

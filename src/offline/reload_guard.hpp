@@ -28,10 +28,10 @@ enum class Judgement : std::uint8_t {
 /// The flips that a share permits of so many decisions; exact, rounded down.
 std::uint64_t permitted_flips(std::int64_t share, std::uint64_t decisions);
 
-/// Judges what has been decided until `now`. At the end of the period it is final; no decisions at
-/// all have passed. Fails before the end if even so many decisions as the period will have at the
-/// present rate do not permit the flips that there are already: not in the first tenth of the
-/// period and not before 1,000 decisions, when the rate is not known.
+/// Judges the decisions until `now`. At the end of the period the judgement is final; a period
+/// without decisions has passed. It fails before the end if there are more flips already than the
+/// whole period will permit at the present rate of decisions. The rate is not known in the first
+/// tenth of the period and before 1,000 decisions.
 Judgement judge(const ReloadGuard& guard, std::uint64_t decisions, std::uint64_t flips,
                 Instant now);
 

@@ -35,7 +35,7 @@ struct Arrival {
     std::string policy{};
     std::optional<std::int64_t> remaining{};
     std::vector<LoggedIdentity> identities{};
-    /// What each policy charged of the units that it held: fields of own_log.hpp, and values.
+    /// The units that each policy charged of those it held: fields of own_log.hpp, and values.
     std::vector<std::pair<std::string, std::string>> costs{};
   };
   bool is_own = false;

@@ -1,4 +1,4 @@
-// What a line of an access log states about one request. The texts are views into the line, or into
+// A request as a line of an access log states it. The texts are views into the line, or into
 // the storage of its reader, until the next line is read.
 #pragma once
 
@@ -27,7 +27,7 @@ struct OwnLimit {
   std::optional<std::int64_t> reserved{};
 };
 
-/// What only Weir's own log states. Empty texts and numbers are null in the line.
+/// The members that only Weir's own log has. Empty texts and numbers are null in the line.
 struct OwnRecord {
   std::string_view route{};
   std::string_view plan{};

@@ -70,6 +70,11 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   out.append(value).append("\n");
 }
 
+/// How many more there are than those shown.
+void append_rest(std::string& out, std::uint64_t all, std::size_t shown) {
+  if (all > shown) out.append("  ... and ").append(grouped(all - shown)).append(" more\n");
+}
+
 void append_lines(std::string& out, const LineReport& lines) {
   if (lines.unreadable == 0) return;
   append_line(out, "unreadable lines", grouped(lines.unreadable));
@@ -81,10 +86,7 @@ void append_lines(std::string& out, const LineReport& lines) {
         .append(": ")
         .append(describe(one.fault))
         .append("\n");
-  if (lines.unreadable > lines.first_faults.size())
-    out.append("  ... and ")
-        .append(grouped(lines.unreadable - lines.first_faults.size()))
-        .append(" more\n");
+  append_rest(out, lines.unreadable, lines.first_faults.size());
 }
 
 void append_outcomes(std::string& out, const Report& report) {
@@ -98,7 +100,7 @@ void append_outcomes(std::string& out, const Report& report) {
   add("delayed", outcomes.delayed, ": allowed after a wait");
   add("shadow denied", outcomes.shadow_denied, ": allowed, but denied by a policy in shadow mode");
   add("undecided", outcomes.undecided, ": a required identity is absent or ambiguous");
-  add("no route", outcomes.unrouted, "");
+  add("no route", outcomes.unrouted, ": no route matches, or Weir refuses the request before");
   add("malformed", outcomes.malformed, ": not a valid HTTP request");
   add("late", report.late, ": logged more than a minute later, and decided then");
   add("no client", report.without_client, ": without an IP address; they count as one client");
@@ -119,10 +121,7 @@ void append_reproduction(std::string& out, const Reproduction& reproduction) {
         .append("; replayed ")
         .append(one.replayed)
         .append("\n");
-  if (reproduction.different > reproduction.first.size())
-    out.append("  ... and ")
-        .append(grouped(reproduction.different - reproduction.first.size()))
-        .append(" more\n");
+  append_rest(out, reproduction.different, reproduction.first.size());
 }
 
 void append_policies(std::string& out, const Report& report) {

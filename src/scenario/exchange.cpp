@@ -38,7 +38,7 @@ void add_to(std::vector<std::pair<std::string_view, std::int64_t>>& counts, std:
   }
 }
 
-/// What remains, by policy: the least, if it limits the request by several keys.
+/// Notes the remaining units of each policy: the least, if it limits the request by several keys.
 void note_remaining(const limiter::Verdict& verdict, Happened& to) {
   for (const limiter::LimitVerdict& limit : verdict.limits) {
     const std::int64_t remaining = limit.decision.remaining;
@@ -52,7 +52,7 @@ void note_remaining(const limiter::Verdict& verdict, Happened& to) {
   }
 }
 
-/// What is charged in the end: the settlements of limits that hold, and the costs of the others. A
+/// Notes the final charge: the settlements of limits that hold, and the costs of the others. A
 /// denied request is charged by policies with count_rejected only.
 void note_charges(const offline::Request& request, Happened& to) {
   if (!request.is_limited()) return;

@@ -16,7 +16,7 @@ namespace {
 
 using Event = offline::Instance::Event;
 
-/// What is left until a token of a scenario expires, after the last request that carries it.
+/// The time from the last request that carries a token of a scenario until the token expires.
 constexpr Duration token_lifetime = std::chrono::hours(1);
 
 /// The bytes of a step's requests.

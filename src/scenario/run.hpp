@@ -36,12 +36,12 @@ struct StepResult {
   std::string name{};       ///< of the step
   std::string request{};    ///< `POST http://api/login`, or `override`
   std::int64_t failed = 0;  ///< requests that did not meet the expectation
-  // Of the first of them.
+  // The first request that did not meet the expectation:
   std::int64_t repetition = 0;  ///< from 1
   Duration at{0};               ///< its arrival, since the start of the scenario
   std::vector<Difference> differences{};
   std::string explanation{};
-  /// Of all requests together: `statuses`.
+  /// Differences that concern all requests together: `statuses`.
   std::vector<Difference> of_all{};
 
   bool is_ok() const { return failed == 0 && of_all.empty(); }

@@ -17,7 +17,8 @@ inline constexpr std::size_t most_entries_shown = 100;
 
 struct EntryReport {
   Error error = Error::none;
-  /// Of the window in progress, the newest last. Their instants are on the clock of the store.
+  /// The entries of the window in progress, the newest last. Their instants are on the clock of the
+  /// store.
   std::vector<rules::AttributedEntry> entries{};
   bool is_complete = true;  ///< false: the window has older ones, too
 };

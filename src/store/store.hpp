@@ -81,7 +81,7 @@ struct Acquisition {
   /// this one, each claim with count_rejected is charged for all, and the decisions are those of
   /// the last. If it admits this one, they have no result. Written by the chain.
   std::uint32_t repeats = 0;
-  /// Of peek(): Decision::held_by_others has the units that all requests in progress hold.
+  /// For peek(): Decision::held_by_others has the units that all requests in progress hold.
   bool shows_held = false;
 };
 

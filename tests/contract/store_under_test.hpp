@@ -33,7 +33,7 @@ class StoreUnderTest {
                     std::span<rules::Decision> decisions) = 0;
   /// The units that requests in progress hold under the claim's key.
   virtual std::int64_t held(const Claim& claim, Instant now) = 0;
-  /// Of an attributed window.
+  /// The entries of an attributed window.
   virtual EntryReport entries(const Claim& claim, Instant now) = 0;
   virtual void forget(const Key& key) = 0;
   /// Claims may hold, and settle() ends holds. A store without runs no cases and walks with holds.

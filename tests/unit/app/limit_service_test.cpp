@@ -44,7 +44,7 @@ routes:
 const AdminCall look_at{.query = "policy=rate&key=abc"};
 const AdminCall reset_it{.method = AdminCall::Method::remove, .query = "policy=rate&key=abc"};
 
-/// Completes each call when the test says so.
+/// Completes each call when the test asks for it.
 struct LateStore final : store::Store {
   std::optional<store::Result> acquire(store::Acquisition&, store::Completion&, Instant) override {
     FAIL("a look charged something");
