@@ -34,7 +34,7 @@ class Example(Case):
         self.issuer_url = "http://127.0.0.1:" + re.search(r"port (\d+)",
                                                           self.issuer.stdout.readline())[1]
         # Between fetches of the keys cooldown passes, by default 5 s.
-        weir = Weir((EXAMPLE / "weir.yaml").read_text(), environment={
+        weir = Weir((EXAMPLE / "weir.yaml").read_text() + "admin: off\n", environment={
             **fast_clock(10), "LISTEN": "127.0.0.1:0", "ISSUER_URL": self.issuer_url})
         self.addCleanup(weir.stop)
         self.url = f"http://127.0.0.1:{weir.port}/v1/orders"

@@ -28,7 +28,7 @@ class Example(Case):
                                       env={**os.environ, "PORT": "0", "TOKEN_MS": "1"})
         self.addCleanup(self.stop_model)
         port = re.search(r"port (\d+)", self.model.stdout.readline())[1]
-        weir = Weir((EXAMPLE / "weir.yaml").read_text(),
+        weir = Weir((EXAMPLE / "weir.yaml").read_text() + "admin: off\n",
                     environment={"LISTEN": "127.0.0.1:0", "MODEL_URL": f"http://127.0.0.1:{port}"})
         self.addCleanup(weir.stop)
         self.url = f"http://127.0.0.1:{weir.port}/v1/chat/completions"
