@@ -161,12 +161,16 @@ void FileWatch::note_event() {
 void FileWatch::end_burst() {
   burst_.end();
   watch_again();  // then every change after the file is read is an event
+  if (!note_missing()) changed_();
+}
+
+bool FileWatch::note_missing() {
   std::error_code error;
   const bool was_missing = is_missing_;
   is_missing_ = !fs::exists(file_, error) && !error;
-  if (!is_missing_) return changed_();
-  if (!was_missing)
+  if (is_missing_ && !was_missing)
     log_warning({"--watch: ", file_.native(), " is missing; the running configuration stays"});
+  return is_missing_;
 }
 
 }  // namespace weir::app

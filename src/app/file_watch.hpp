@@ -55,6 +55,9 @@ class EventBurst {
   std::optional<Time> began_at_;
 };
 
+/// Names the reloads that it causes in the log.
+inline constexpr const char* watch_origin = "--watch";
+
 class FileWatch {
  public:
   /// `changed` is called once for changes that come close together (EventBurst), when they are
@@ -64,6 +67,10 @@ class FileWatch {
   /// Returns why the file cannot be watched.
   Result<void> start();
   void stop();
+
+  /// Returns true if the file is missing, and logs that once. For a reader that failed: the file
+  /// may have been removed after `changed` was called.
+  bool note_missing();
 
  private:
   Result<void> watch_steps();

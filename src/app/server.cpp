@@ -219,7 +219,7 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
 
 Result<void> Server::watch_source() {
   if (!source_.watched) return {};
-  watch_.emplace(io_, *source_.watched, [this] { request_reload({.origin = "--watch"}); });
+  watch_.emplace(io_, *source_.watched, [this] { request_reload({.origin = watch_origin}); });
   return watch_->start();
 }
 
@@ -227,7 +227,7 @@ Result<void> Server::watch_source() {
 void Server::check_source() {
   if (!watch_) return;
   const auto now = source_.load(config::reload_patience, &config());
-  if (!now || now->hash != running_.hash()) request_reload({.origin = "--watch"});
+  if (!now || now->hash != running_.hash()) request_reload({.origin = watch_origin});
 }
 
 void Server::read_signals(int descriptor) {
@@ -353,8 +353,10 @@ void Server::serve_admin(NextAdmin next) {
 }
 
 void Server::reject(Problems problems) {
-  log_rejected(reload_->request.origin, source_.name, problems);
   admin::ReloadReport& report = reload_->report;
+  report.outcome = admin::ReloadReport::Outcome::unavailable;
+  if (reload_->request.origin == watch_origin && watch_->note_missing()) return finish();
+  log_rejected(reload_->request.origin, source_.name, problems);
   report = {.outcome = admin::ReloadReport::Outcome::rejected, .file = source_.name};
   for (auto& problem : problems) {
     report.problems.push_back({.line = problem.line,

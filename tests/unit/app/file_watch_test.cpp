@@ -95,5 +95,19 @@ TEST_CASE("an event after the end begins another burst") {
   CHECK(burst.note(start + milliseconds(980)) == start + milliseconds(1030));
 }
 
+TEST_CASE("a file that was removed after it was reported is missing until it is back") {
+  const Directory in;
+  in.write("weir.yaml");
+  boost::asio::io_context io;
+  FileWatch watch(io, in.path / "weir.yaml", [] {});
+  CHECK_FALSE(watch.note_missing());
+  fs::remove(in.path / "weir.yaml");
+  CHECK(watch.note_missing());
+  fs::create_symlink("nowhere", in.path / "weir.yaml");
+  CHECK(watch.note_missing());
+  in.write("nowhere");
+  CHECK_FALSE(watch.note_missing());
+}
+
 }  // namespace
 }  // namespace weir::app
