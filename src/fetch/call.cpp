@@ -58,8 +58,10 @@ loop::Task<Result<Answer>> Call::exchange() {
                              .reads_any_status = request_.reads_any_status});
   problem = co_await read_answer(answer);
   if (!problem.empty()) co_return Problem{std::move(problem)};
-  co_return Answer{
-      .status = answer.status(), .body = answer.take_body(), .fresh_for = answer.fresh_for()};
+  co_return Answer{.status = answer.status(),
+                   .body = answer.take_body(),
+                   .fresh_for = answer.fresh_for(),
+                   .retry_after = answer.retry_after()};
 }
 
 loop::Task<std::string> Call::read_answer(http::AnswerReader& answer) {
@@ -84,6 +86,8 @@ std::string Call::request_text() const {
                      "\r\nUser-Agent: weir\r\nAccept: " + request_.accept +
                      "\r\nAccept-Encoding: identity\r\nConnection: close\r\n";
   if (!request_.token.empty()) text += "Authorization: Bearer " + request_.token.reveal() + "\r\n";
+  for (const auto& [name, value] : request_.fields)
+    text += name + ": " + value.reveal() + "\r\n";
   if (!request_.json.empty()) {
     text += "Content-Type: application/json\r\nContent-Length: " +
             std::to_string(request_.json.size()) + "\r\n";

@@ -54,6 +54,16 @@ bool has_content_coding(std::span<const FieldView> fields) {
   });
 }
 
+/// A date counts as no Retry-After: its sender has another clock.
+std::optional<seconds> retry_after_of(std::span<const FieldView> fields) {
+  for (const FieldView& field : fields) {
+    if (!iequals(field.name, "retry-after")) continue;
+    const auto found = delta_seconds(field.value);
+    if (found) return seconds(*found);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<seconds> fresh_for(std::span<const FieldView> fields) {
@@ -114,6 +124,7 @@ AnswerReader::State AnswerReader::begin_body(std::uint8_t version_minor,
                                              std::span<const FieldView> fields) {
   const bool is_success = status_ >= 200 && status_ <= 299;
   const bool has_no_end = status_ == 101;
+  retry_after_ = retry_after_of(fields);
   if (has_no_end || !(is_success || limits_.reads_any_status)) return state_ = State::done;
   const auto framing = response_framing("GET", status_, version_minor, fields);
   if (!framing) return fail(std::string("its framing is invalid: ").append(framing.error().detail));

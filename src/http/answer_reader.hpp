@@ -53,6 +53,8 @@ class AnswerReader {
   int status() const { return status_; }
   /// See fresh_for().
   std::optional<std::chrono::seconds> fresh_for() const { return fresh_for_; }
+  /// Retry-After of the final answer, if it is a number of seconds (RFC 9110 section 10.2.3).
+  std::optional<std::chrono::seconds> retry_after() const { return retry_after_; }
   std::string take_body() { return std::move(body_); }
   /// Why the answer cannot be used, as text for the log: "its body is larger than 100 bytes".
   const std::string& problem() const { return problem_; }
@@ -71,6 +73,7 @@ class AnswerReader {
   std::size_t scanned_ = 0;
   int status_ = 0;
   std::optional<std::chrono::seconds> fresh_for_;
+  std::optional<std::chrono::seconds> retry_after_;
   Framing framing_;
   ChunkedDecoder chunks_;
   std::string body_;

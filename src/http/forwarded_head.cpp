@@ -35,11 +35,12 @@ bool writes_id(std::string_view id, const FieldEdits* edits) {
   return !id.empty() && (edits == nullptr || !edits->writes(request_id_name));
 }
 
-/// True for a field of the client's trace, which Weir does not continue: its traceparent is not
-/// valid, and tracestate belongs to it (W3C Trace Context, section 4.3).
-bool is_of_trace(const FieldView& field) {
-  return field.id == FieldId::unknown &&
-         (iequals(field.name, traceparent_name) || iequals(field.name, "tracestate"));
+/// True for a field that Weir's traceparent replaces. If it begins a trace, tracestate goes too,
+/// because it belongs to the trace of the client (W3C Trace Context, section 4.3).
+bool is_of_trace(const FieldView& field, const ReceivedRequest& request) {
+  if (field.id != FieldId::unknown) return false;
+  if (iequals(field.name, traceparent_name)) return true;
+  return !request.continues_trace && iequals(field.name, "tracestate");
 }
 
 /// Weir's RateLimit fields and X-Request-Id replace the upstream's fields of the same name, so that
@@ -134,13 +135,13 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
   if (view.find(FieldId::host) == nullptr && (hop.edits == nullptr || !hop.edits->writes("host")))
     append_field_line(out, "Host", host_for(view, hop.authority));
   const bool has_id = writes_id(request.id, hop.edits);
-  const bool begins_trace = !request.traceparent.empty();
+  const bool has_traceparent = !request.traceparent.empty();
   for (const auto& field : view.fields) {
     if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
       continue;
     if (is_taken_out(field, hop.edits)) continue;
     if (has_id && field.id == FieldId::unknown && iequals(field.name, request_id_name)) continue;
-    if (begins_trace && is_of_trace(field)) continue;
+    if (has_traceparent && is_of_trace(field, request)) continue;
     if (hop.wants_identity_coding && field.id == FieldId::accept_encoding) continue;
     if (field.id == FieldId::max_forwards && append_max_forwards(out, view)) continue;
     append_field_line(out, field.name, field.value);
@@ -150,7 +151,7 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
   out.add(view.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(hop.via).add("\r\n");
   append_forwarding_fields(out, request);
   if (has_id) append_field_line(out, request_id_name, request.id);
-  if (begins_trace && (hop.edits == nullptr || !hop.edits->takes_out(traceparent_name)))
+  if (has_traceparent && (hop.edits == nullptr || !hop.edits->takes_out(traceparent_name)))
     append_field_line(out, traceparent_name, request.traceparent);
   append_hop_fields(out, request, hop.trailer);
   out.add("\r\n");

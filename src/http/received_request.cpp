@@ -30,6 +30,7 @@ void ReceivedRequest::clear() {
   keep_alive = false;
   id = {};
   traceparent = {};
+  continues_trace = false;
 }
 
 }  // namespace weir::http

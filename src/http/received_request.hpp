@@ -30,8 +30,9 @@ struct ReceivedRequest {
   IpAddress client;         ///< the peer until the head has been inspected
   bool keep_alive = false;  ///< requested by the client; false until the head has been inspected
   std::string_view id;      ///< of the request: a trusted peer's X-Request-Id, or one made here
-  /// The value of a traceparent made here, which replaces fields of the client; empty: none.
+  /// The value of a traceparent made here, which replaces that of the client; empty: none.
   std::string_view traceparent;
+  bool continues_trace = false;  ///< `traceparent` has the client's trace, so tracestate stays
 
   /// True also if that is unknown.
   bool has_body() const {

@@ -157,5 +157,19 @@ TEST_CASE("the lifetime is that of the final answer") {
   CHECK(reader.fresh_for() == std::chrono::seconds(60));
 }
 
+TEST_CASE("Retry-After is read of any answer, if it is a number") {
+  const auto read = [](std::string_view fields) {
+    AnswerReader reader({.head = 200, .body = 10});
+    reader.read(std::string("HTTP/1.1 503 No\r\n").append(fields).append("\r\n"));
+    return reader.retry_after();
+  };
+  CHECK(read("Retry-After: 7\r\n") == std::chrono::seconds(7));
+  CHECK(read("") == std::nullopt);
+  CHECK(read("Retry-After: \r\n") == std::nullopt);
+  CHECK(read("Retry-After: -1\r\n") == std::nullopt);
+  CHECK(read("Retry-After: Fri, 01 Jan 2027 00:00:00 GMT\r\n") == std::nullopt);
+  CHECK(read("retry-after: 99999999999999999999\r\n") == std::chrono::seconds(1LL << 31));
+}
+
 }  // namespace
 }  // namespace weir::http

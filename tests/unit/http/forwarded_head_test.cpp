@@ -111,6 +111,9 @@ TEST_CASE("a traceparent made here replaces the trace of the client, unless a ro
   CHECK(contains(head, "traceparent: 00-own-01\r\n"));
   CHECK_FALSE(contains(head, "bad"));
   CHECK_FALSE(contains(head, "tracestate"));
+  request.request.continues_trace = true;
+  CHECK(contains(request.to_upstream(), "tracestate: a=b\r\n"));
+  CHECK_FALSE(contains(request.to_upstream(), "bad"));
   const FieldEdits sets({{"traceparent", "fixed"}}, {}, {});
   request.edits = &sets;
   CHECK(contains(request.to_upstream(), "traceparent: fixed\r\n"));

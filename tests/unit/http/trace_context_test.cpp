@@ -44,6 +44,41 @@ TEST_CASE("the trace id is read of a valid traceparent only") {
   }
 }
 
+TEST_CASE("the parent and the flags are read of a valid traceparent") {
+  const auto read = [](const std::string& value) { return trace_parent_of(value); };
+  const std::string value = "00-" + trace + "-" + parent + "-";
+  CHECK(read(value + "01").parent_id == parent);
+  CHECK(read(value + "00").flags == 0);
+  CHECK(read(value + "01").flags == sampled_flag);
+  CHECK(read(value + "03").flags == (sampled_flag | random_flag));
+  CHECK(read(value + "fe").flags == 0xfe);
+  CHECK(read(value + "fg").parent_id.empty());
+}
+
+TEST_CASE("a trace goes on with the span here, the sampled flag and the random flag only") {
+  struct Row {
+    std::string before;
+    std::uint64_t span;
+    std::string after;
+  };
+  for (const Row& row : {
+           Row{"00-" + trace + "-" + parent + "-00", 0xb7ad6b7169203331, "-b7ad6b7169203331-01"},
+           Row{"00-" + trace + "-" + parent + "-01", 0, "-0000000000000001-01"},
+           Row{"00-" + trace + "-" + parent + "-02", 1, "-0000000000000001-03"},
+           Row{"cc-" + trace + "-" + parent + "-ff-more", 1, "-0000000000000001-03"},
+       }) {
+    CAPTURE(row.before);
+    const auto text = continued_traceparent(trace_parent_of(row.before), row.span);
+    CHECK(std::string(text.data(), text.size()) == "00-" + trace + row.after);
+  }
+}
+
+TEST_CASE("a new traceparent has the flags that it is given") {
+  const auto text = new_traceparent({.low = 1, .high = 2}, 3, 0);
+  CHECK(std::string(text.data(), text.size()) ==
+        "00-00000000000000020000000000000001-0000000000000003-00");
+}
+
 TEST_CASE("a new traceparent is valid and sampled, whatever its random bits") {
   const auto text = [](const Hash128& its_trace, std::uint64_t its_parent) {
     const auto made = new_traceparent(its_trace, its_parent);
