@@ -21,17 +21,6 @@ void append_label(std::string& out, std::string_view name, std::string_view valu
 
 }  // namespace
 
-std::string seconds_text(Duration duration) {
-  const std::int64_t us = to_us(duration);
-  std::string text = std::to_string(us / 1'000'000);
-  if (const std::int64_t rest = us % 1'000'000; rest != 0) {
-    const std::string digits = std::to_string(rest);
-    text.append(".").append(6 - digits.size(), '0').append(digits);
-    text.erase(text.find_last_not_of('0') + 1);
-  }
-  return text;
-}
-
 void Exposition::family(std::string_view name, std::string_view type, std::string_view help) {
   name_ = name;
   out_.append("# HELP ").append(name).append(" ").append(help);
@@ -68,19 +57,21 @@ void Exposition::sample(Labels labels, std::int64_t value) {
 
 void Exposition::sample(Labels labels, Duration value) {
   start({}, labels, {});
-  out_.append(seconds_text(value)) += '\n';
+  out_.append(telemetry::seconds_text(value)) += '\n';
 }
 
 void Exposition::histogram(Labels labels, const HistogramSum& histogram) {
   std::uint64_t below = 0;
   for (std::size_t i = 0; i < DurationHistogram::bounds_us.size(); ++i) {
     below += histogram.buckets[i];
-    line("_bucket", labels, seconds_text(Duration{DurationHistogram::bounds_us[i]}), below);
+    line("_bucket", labels, telemetry::seconds_text(Duration{DurationHistogram::bounds_us[i]}),
+         below);
   }
   below += histogram.buckets.back();
   line("_bucket", labels, "+Inf", below);
   start("_sum", labels, {});
-  out_.append(seconds_text(Duration{static_cast<std::int64_t>(histogram.sum_us)})) += '\n';
+  out_.append(telemetry::seconds_text(Duration{static_cast<std::int64_t>(histogram.sum_us)})) +=
+      '\n';
   line("_count", labels, {}, below);
 }
 

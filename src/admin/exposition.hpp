@@ -5,31 +5,24 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
-#include "base/counters.hpp"
-#include "base/time.hpp"
+#include "telemetry/metric_sink.hpp"
 
 namespace weir::admin {
 
-struct Label {
-  std::string_view name;
-  std::string_view value;
-};
-using Labels = std::initializer_list<Label>;
+using telemetry::Labels;
 
-class Exposition {
+class Exposition final : public telemetry::MetricSink {
  public:
-  /// Starts a metric: its HELP and TYPE lines. All its samples follow before the next family.
-  void family(std::string_view name, std::string_view type, std::string_view help);
-  void sample(Labels labels, std::uint64_t value);
-  void sample(Labels labels, std::int64_t value);
-  /// In seconds.
-  void sample(Labels labels, Duration value);
+  /// Starts a metric: its HELP and TYPE lines.
+  void family(std::string_view name, std::string_view type, std::string_view help) override;
+  void sample(Labels labels, std::uint64_t value) override;
+  void sample(Labels labels, std::int64_t value) override;
+  void sample(Labels labels, Duration value) override;
   /// Writes cumulative buckets (the last bound is `+Inf`), their sum and their count.
-  void histogram(Labels labels, const HistogramSum& histogram);
+  void histogram(Labels labels, const HistogramSum& histogram) override;
 
   const std::string& text() const { return out_; }
 
@@ -41,8 +34,5 @@ class Exposition {
   std::string name_;
   std::string out_;
 };
-
-/// Exact decimal seconds without trailing zeros: 2500 us are `0.0025`.
-std::string seconds_text(Duration duration);
 
 }  // namespace weir::admin

@@ -28,6 +28,8 @@
 #include "redis/outcomes.hpp"
 #include "store/chain_counters.hpp"
 #include "store/memory_store.hpp"
+#include "telemetry/export_counters.hpp"
+#include "telemetry/span_queue.hpp"
 
 namespace weir::admin {
 
@@ -69,6 +71,8 @@ struct Instruments {
   const FileReloadCounters* key_files = nullptr;  ///< of JWT providers
   const limiter::UnknownPlans* unknown_plans = nullptr;
   const limiter::QuotaEvents* quota_events = nullptr;
+  const telemetry::ExportCounters* exports = nullptr;  ///< nullptr: nothing is exported
+  std::vector<const telemetry::SpanQueue*> spans{};    ///< one a worker
 };
 
 /// Adds up one counter of every worker.

@@ -13,7 +13,7 @@
 namespace weir::admin {
 namespace {
 
-void write_routes(Exposition& out, const Instruments& in) {
+void write_routes(MetricSink& out, const Instruments& in) {
   const auto routes = sum_routes(in);
   out.family("weir_requests_total", "counter", "Requests answered, by route and status code.");
   for (const auto& route : routes) {
@@ -31,7 +31,7 @@ void write_routes(Exposition& out, const Instruments& in) {
     out.histogram({{"route", route.name}}, route.duration);
 }
 
-void write_decision_durations(Exposition& out, const Instruments& in) {
+void write_decision_durations(MetricSink& out, const Instruments& in) {
   using limiter::Decider;
   out.family("weir_decision_duration_seconds", "histogram", "Time taken to decide, by store.");
   const bool alone = in.shared_store.empty();
@@ -44,7 +44,7 @@ void write_decision_durations(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_decisions(Exposition& out, const Instruments& in) {
+void write_decisions(MetricSink& out, const Instruments& in) {
   using limiter::PolicyCounters;
   constexpr std::array<std::pair<std::string_view, Counter PolicyCounters::*>, 5> outcomes{{
       {"allowed", &PolicyCounters::allowed},
@@ -64,7 +64,7 @@ void write_decisions(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_early_retries(Exposition& out, const Instruments& in) {
+void write_early_retries(MetricSink& out, const Instruments& in) {
   out.family("weir_early_retries_total", "counter",
              "Requests before the Retry-After that their key was given, by policy.");
   for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
@@ -74,7 +74,7 @@ void write_early_retries(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_quota_events(Exposition& out, const Instruments& in) {
+void write_quota_events(MetricSink& out, const Instruments& in) {
   const std::uint64_t dropped = in.quota_events == nullptr ? 0 : in.quota_events->dropped();
   const std::uint64_t raised = in.quota_events == nullptr ? 0 : in.quota_events->raised();
   out.family("weir_events_total", "counter",
@@ -83,7 +83,7 @@ void write_quota_events(Exposition& out, const Instruments& in) {
   out.sample({{"result", "dropped"}}, dropped);
 }
 
-void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::size_t>& policies,
+void write_gauge(MetricSink& out, const Instruments& in, const std::vector<std::size_t>& policies,
                  Gauge limiter::PolicyCounters::*gauge) {
   for (const std::size_t i : policies) {
     out.sample({{"policy", in.limiter.policies[i].name}},
@@ -92,7 +92,7 @@ void write_gauge(Exposition& out, const Instruments& in, const std::vector<std::
   }
 }
 
-void write_leases(Exposition& out, const Instruments& in) {
+void write_leases(MetricSink& out, const Instruments& in) {
   bool is_first = true;
   for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
     if (!in.limiter.policies[i].lease) continue;
@@ -104,7 +104,7 @@ void write_leases(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_holds(Exposition& out, const Instruments& in) {
+void write_holds(MetricSink& out, const Instruments& in) {
   using limiter::PolicyCounters;
   std::vector<std::size_t> holding, queueing;
   for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
@@ -134,7 +134,7 @@ void write_holds(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_policies(Exposition& out, const Instruments& in) {
+void write_policies(MetricSink& out, const Instruments& in) {
   write_decisions(out, in);
   write_early_retries(out, in);
   write_quota_events(out, in);
@@ -142,7 +142,7 @@ void write_policies(Exposition& out, const Instruments& in) {
   write_leases(out, in);
 }
 
-void write_upstreams(Exposition& out, const Instruments& in) {
+void write_upstreams(MetricSink& out, const Instruments& in) {
   constexpr std::array<std::pair<std::string_view, Counter UpstreamCounters::*>, 5> outcomes{{
       {"answered", &UpstreamCounters::answered},
       {"connect_failed", &UpstreamCounters::connect_failed},
@@ -161,7 +161,7 @@ void write_upstreams(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_upstream_servers(Exposition& out, const Instruments& in) {
+void write_upstream_servers(MetricSink& out, const Instruments& in) {
   out.family("weir_upstream_server_up", "gauge",
              "1 while every worker uses the server, 0 while one has marked it down.");
   for (std::size_t i = 0; i < in.upstreams.size(); ++i) {
@@ -176,7 +176,7 @@ void write_upstream_servers(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_connections(Exposition& out, const Instruments& in) {
+void write_connections(MetricSink& out, const Instruments& in) {
   out.family("weir_connections", "gauge", "Open connections of clients.");
   out.sample({}, total(in.traffic, [](const auto* worker) { return worker->connections.value(); }));
   out.family("weir_connections_accepted_total", "counter", "Connections of clients accepted.");
@@ -186,7 +186,7 @@ void write_connections(Exposition& out, const Instruments& in) {
   out.sample({}, total(in.traffic, [](const auto* worker) { return worker->refused.value(); }));
 }
 
-void write_handshakes(Exposition& out, const Instruments& in) {
+void write_handshakes(MetricSink& out, const Instruments& in) {
   constexpr std::array<std::pair<std::string_view, Counter HandshakeCounters::*>, 4> outcomes{{
       {"completed", &HandshakeCounters::completed},
       {"failed", &HandshakeCounters::failed},
@@ -209,7 +209,7 @@ void write_handshakes(Exposition& out, const Instruments& in) {
       {}, total(in.traffic, [](const auto* worker) { return worker->handshakes.waiting.value(); }));
 }
 
-void write_tokens(Exposition& out, const Instruments& in) {
+void write_tokens(MetricSink& out, const Instruments& in) {
   const auto& providers = in.limiter.token_providers;
   if (providers.empty()) return;
   out.family("weir_jwt_verifications_total", "counter",
@@ -227,7 +227,7 @@ void write_tokens(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_configuration(Exposition& out, const Instruments& in) {
+void write_configuration(MetricSink& out, const Instruments& in) {
   out.family("weir_config_info", "gauge",
              "Always 1; the SHA-256 of the running configuration is in its label.");
   out.sample({{"hash", in.config_hash}}, std::uint64_t{1});
@@ -241,7 +241,7 @@ void write_configuration(Exposition& out, const Instruments& in) {
   out.sample({{"result", "failed"}}, in.reloads->failed.value());
 }
 
-void write_shadow_reloads(Exposition& out, const Instruments& in) {
+void write_shadow_reloads(MetricSink& out, const Instruments& in) {
   if (in.shadow_reload == nullptr) return;
   const ShadowReload& shadow = *in.shadow_reload;
   out.family("weir_shadow_reload_active", "gauge", "1 while a configuration decides in shadow.");
@@ -262,7 +262,7 @@ void write_shadow_reloads(Exposition& out, const Instruments& in) {
   out.sample({{"result", "replaced"}}, shadow.replaced.value());
 }
 
-void write_address_lists(Exposition& out, const Instruments& in) {
+void write_address_lists(MetricSink& out, const Instruments& in) {
   const auto& lists = in.limiter.address_lists;
   if (lists.empty()) return;
   out.family("weir_address_list_prefixes", "gauge", "Prefixes in use, by address list.");
@@ -270,7 +270,7 @@ void write_address_lists(Exposition& out, const Instruments& in) {
     out.sample({{"list", list.name()}}, std::uint64_t{list.size()});
 }
 
-void write_plans(Exposition& out, const Instruments& in) {
+void write_plans(MetricSink& out, const Instruments& in) {
   const limiter::Plans& plans = in.limiter.plans;
   if (plans.names.empty()) return;
   out.family("weir_plan_file_identities", "gauge", "Identities in use, by file of plans.");
@@ -283,7 +283,7 @@ void write_plans(Exposition& out, const Instruments& in) {
   out.sample({}, in.unknown_plans == nullptr ? std::uint64_t{0} : in.unknown_plans->count());
 }
 
-void write_file_reloads(Exposition& out, const Instruments& in) {
+void write_file_reloads(MetricSink& out, const Instruments& in) {
   const bool has_lists = in.list_files != nullptr && !in.limiter.address_lists.empty();
   const bool has_plans = in.plan_files != nullptr && !in.limiter.plans.names.empty();
   const bool has_keys = in.key_files != nullptr && !in.limiter.token_providers.empty();
@@ -299,7 +299,7 @@ void write_file_reloads(Exposition& out, const Instruments& in) {
   if (has_keys) add("jwks_file", *in.key_files);
 }
 
-void write_keys(Exposition& out, const Instruments& in) {
+void write_keys(MetricSink& out, const Instruments& in) {
   if (in.keys.empty()) return;
   out.family("weir_jwks_age_seconds", "gauge",
              "Age of the keys fetched last, by JWT provider; absent before the first success.");
@@ -316,7 +316,30 @@ void write_keys(Exposition& out, const Instruments& in) {
   }
 }
 
-void write_process(Exposition& out, const Instruments& in, const ProcessStats& process) {
+void write_telemetry(MetricSink& out, const Instruments& in) {
+  using telemetry::Signal;
+  if (in.exports == nullptr) return;
+  const auto each = [&](auto&& write) {
+    write(telemetry::to_string(Signal::spans), in.exports->spans);
+    write(telemetry::to_string(Signal::metrics), in.exports->metrics);
+  };
+  out.family("weir_telemetry_exports_total", "counter",
+             "Requests to the collector, by signal and result.");
+  each([&](std::string_view signal, const telemetry::SignalCounters& counters) {
+    out.sample({{"signal", signal}, {"result", "ok"}}, counters.ok.value());
+    out.sample({{"signal", signal}, {"result", "failed"}}, counters.failed.value());
+  });
+  const std::uint64_t not_queued =
+      total(in.spans, [](const telemetry::SpanQueue* queue) { return queue->dropped(); });
+  out.family("weir_telemetry_dropped_total", "counter",
+             "Spans and data points that the collector did not get, by signal.");
+  each([&](std::string_view signal, const telemetry::SignalCounters& counters) {
+    const bool is_of_spans = &counters == &in.exports->spans;
+    out.sample({{"signal", signal}}, counters.dropped.value() + (is_of_spans ? not_queued : 0));
+  });
+}
+
+void write_process(MetricSink& out, const Instruments& in, const ProcessStats& process) {
   out.family("weir_access_log_dropped_total", "counter",
              "Access log lines lost because they could not be written.");
   out.sample({}, in.access_log == nullptr ? std::uint64_t{0} : in.access_log->dropped());
@@ -338,8 +361,7 @@ void write_process(Exposition& out, const Instruments& in, const ProcessStats& p
 
 }  // namespace
 
-std::string render_metrics(const Instruments& instruments, const ProcessStats& process) {
-  Exposition out;
+void write_metrics(MetricSink& out, const Instruments& instruments, const ProcessStats& process) {
   write_routes(out, instruments);
   write_policies(out, instruments);
   write_decision_durations(out, instruments);
@@ -355,7 +377,13 @@ std::string render_metrics(const Instruments& instruments, const ProcessStats& p
   write_keys(out, instruments);
   write_plans(out, instruments);
   write_file_reloads(out, instruments);
+  write_telemetry(out, instruments);
   write_process(out, instruments, process);
+}
+
+std::string render_metrics(const Instruments& instruments, const ProcessStats& process) {
+  Exposition out;
+  write_metrics(out, instruments, process);
   return out.text();
 }
 

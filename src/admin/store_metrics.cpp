@@ -9,7 +9,7 @@
 namespace weir::admin {
 namespace {
 
-void write_every_store(Exposition& out, const Instruments& in) {
+void write_every_store(MetricSink& out, const Instruments& in) {
   const bool up = in.store_health == nullptr || in.store_health->is_up();
   out.family("weir_store_up", "gauge", "1 while the store decides for every worker.");
   out.sample({}, std::uint64_t{up});
@@ -54,7 +54,7 @@ std::uint64_t total_of_nodes(const Instruments& in, Value&& value) {
   });
 }
 
-void write_breakers(Exposition& out, const Instruments& in) {
+void write_breakers(MetricSink& out, const Instruments& in) {
   auto worst = store::NodeControl::State::closed;
   for (const auto& [server, node] : sum_nodes(in))
     worst = std::max(worst, node.state);
@@ -72,7 +72,7 @@ void write_breakers(Exposition& out, const Instruments& in) {
              }));
 }
 
-void write_nodes(Exposition& out, const Instruments& in) {
+void write_nodes(MetricSink& out, const Instruments& in) {
   if (in.shared_store.empty()) return;
   const NodeSums nodes = sum_nodes(in);
   out.family("weir_store_node_up", "gauge", "1 while every worker is connected to the node.");
@@ -95,7 +95,7 @@ void write_nodes(Exposition& out, const Instruments& in) {
     out.histogram({{"node", server}}, node.latency);
 }
 
-void write_store_errors(Exposition& out, const Instruments& in) {
+void write_store_errors(MetricSink& out, const Instruments& in) {
   out.family("weir_store_errors_total", "counter", "Decisions that Redis did not make, by kind.");
   for (std::size_t i = 1; i < store::error_count; ++i) {
     const auto error = static_cast<store::Error>(i);
@@ -115,7 +115,7 @@ void write_store_errors(Exposition& out, const Instruments& in) {
 }
 
 /// Metrics that exist only if instances share a store.
-void write_shared_store(Exposition& out, const Instruments& in) {
+void write_shared_store(MetricSink& out, const Instruments& in) {
   if (in.shared_store.empty()) return;
   write_store_errors(out, in);
   const auto counter = [&](std::string_view name, std::string_view help, auto&& value) {
@@ -142,7 +142,7 @@ void write_shared_store(Exposition& out, const Instruments& in) {
 
 }  // namespace
 
-void write_store(Exposition& out, const Instruments& in) {
+void write_store(MetricSink& out, const Instruments& in) {
   write_every_store(out, in);
   write_breakers(out, in);
   write_shared_store(out, in);

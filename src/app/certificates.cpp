@@ -81,9 +81,11 @@ Result<UpstreamCertificates> load(const options::Upstream& upstream,
   return certificates;
 }
 
-Result<std::shared_ptr<const tls::ClientContext>> load(const config::KeyUrl& keys) {
-  if (!keys.url.is_secure) return std::shared_ptr<const tls::ClientContext>();
-  return tls::ClientContext::load(keys.tls);
+/// For requests of Weir itself.
+Result<std::shared_ptr<const tls::ClientContext>> load(const http::Url& url,
+                                                       const tls::ClientFiles& files) {
+  if (!url.is_secure) return std::shared_ptr<const tls::ClientContext>();
+  return tls::ClientContext::load(files);
 }
 
 }  // namespace
@@ -99,6 +101,7 @@ std::vector<std::string> Certificates::warnings() const {
   std::for_each(upstreams.begin(), upstreams.end(), add);
   for (const auto& context : keys)
     add(UpstreamCertificates{.context = context, .digest = {}});
+  add(UpstreamCertificates{.context = otlp, .digest = {}});
   return all;
 }
 
@@ -143,7 +146,12 @@ Certificates load_certificates(const config::Config& config, const LoadedCertifi
   for (const auto& upstream : config.upstreams)
     take(certificates.upstreams, load(upstream, before), "upstreams." + upstream.name);
   for (const auto& keys : config.key_urls)
-    take(certificates.keys, load(keys), "jwt_providers." + keys.provider + ".jwks");
+    take(certificates.keys, load(keys.url, keys.tls), "jwt_providers." + keys.provider + ".jwks");
+  if (config.otlp) {
+    std::vector<std::shared_ptr<const tls::ClientContext>> one;
+    take(one, load(config.otlp->url, config.otlp->tls), "telemetry.otlp");
+    certificates.otlp = std::move(one.front());
+  }
   return certificates;
 }
 

@@ -1,9 +1,13 @@
 #include "app/process.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string>
+#include <sys/signalfd.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "admin/admin_server.hpp"
@@ -36,8 +40,9 @@ std::size_t set_aside(const config::Config& config) {
     of_a_worker += upstream.health_check ? upstream.servers.size() : 0;
   // A connection, and what the lookup of a name opens.
   const std::size_t for_keys = 3 * config.key_urls.size();
+  const std::size_t for_exports = config.otlp ? 2 * 3 : 0;
   const std::size_t for_admin = config.admin ? admin::most_connections + 2 : 0;
-  return for_the_process + for_admin + for_keys + proxy::refusals_at_once +
+  return for_the_process + for_admin + for_keys + for_exports + proxy::refusals_at_once +
          config.workers * of_a_worker;
 }
 
@@ -87,7 +92,8 @@ void hold_reload_signals() {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-sigset_t block_signals() {
+Result<loop::Descriptor> open_signals() {
+  std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals;
   ::sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) {
@@ -95,7 +101,10 @@ sigset_t block_signals() {
     ::sigaddset(&signals, signal);
   }
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
+  loop::Descriptor arriving(::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!arriving.is_open())
+    return Problem{"cannot read signals: " + std::system_category().message(errno)};
+  return arriving;
 }
 
 }  // namespace weir::app

@@ -2,12 +2,12 @@
 // share out the open files, and are pure.
 #pragma once
 
-#include <csignal>
 #include <cstddef>
 #include <sys/resource.h>
 
 #include "base/result.hpp"
 #include "config/config.hpp"
+#include "loop/descriptor.hpp"
 
 namespace weir::app {
 
@@ -41,7 +41,8 @@ void occupy_standard_descriptors();
 void hold_reload_signals();
 
 /// Blocks these, SIGTERM, SIGINT and SIGQUIT in every thread that is started from here, so that a
-/// late one cannot kill a process that is ending in order. Returns the set for signalfd(2).
-sigset_t block_signals();
+/// late one cannot kill a process that is ending in order, and ignores SIGPIPE. Returns a
+/// descriptor of signalfd(2) from which they are read.
+Result<loop::Descriptor> open_signals();
 
 }  // namespace weir::app

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "app/log.hpp"
 
@@ -34,6 +35,23 @@ void log_rejected(const std::string& origin, const std::string& file,
                   const std::vector<config::Diagnostic>& problems) {
   log_problems(origin, file, problems);
   log_error({origin, ": the configuration was not reloaded; the running one stays as it is"});
+}
+
+void log_warnings(const std::string& origin, const std::string& file,
+                  const std::vector<config::Diagnostic>& warnings) {
+  for (const auto& warning : warnings)
+    log_warning({origin, ": ", file, ":", warning.to_string()});
+}
+
+std::vector<admin::ReloadProblem> reported(std::vector<config::Diagnostic> problems) {
+  std::vector<admin::ReloadProblem> all;
+  for (auto& problem : problems) {
+    all.push_back({.line = problem.line,
+                   .column = problem.column,
+                   .path = std::move(problem.key_path),
+                   .message = std::move(problem.message)});
+  }
+  return all;
 }
 
 void log_applied(const std::string& origin, const admin::ReloadReport& report) {

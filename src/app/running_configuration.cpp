@@ -167,6 +167,11 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   return plans;
 }
 
+NextAdmin take_admin(RunningConfiguration::Prepared& prepared) {
+  auto& admin = prepared.listeners.admin;
+  return {.has_changed = admin.has_changed, .bound = std::exchange(admin.bound, std::nullopt)};
+}
+
 std::vector<KeyTarget> key_targets_of(const config::Config& config,
                                       const Certificates& certificates) {
   std::vector<KeyTarget> targets;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,10 @@ class RunningConfiguration {
   void reopen_log() const;
   /// The JWT providers whose keys are fetched.
   std::vector<KeyTarget> key_targets() const;
+  /// Of config()->otlp.
+  const std::shared_ptr<const tls::ClientContext>& otlp_tls() const {
+    return running_.certificates.otlp;
+  }
   /// By id, of all policies since the start.
   const std::vector<std::string>& policy_names() const { return policies_.names(); }
   /// By id, of all routes and identities since the start.
@@ -94,5 +99,12 @@ class RunningConfiguration {
   std::vector<std::shared_ptr<const decision::RequestRules>> old_request_rules_;
   std::vector<std::shared_ptr<log::LineWriter>> old_log_writers_;
 };
+
+/// The admin server's address after a reload.
+struct NextAdmin {
+  bool has_changed = false;
+  std::optional<loop::BoundAddress> bound{};  ///< none: the admin server is off
+};
+NextAdmin take_admin(RunningConfiguration::Prepared& prepared);
 
 }  // namespace weir::app

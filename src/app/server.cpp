@@ -1,14 +1,12 @@
 #include "app/server.hpp"
 
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <deque>
 #include <functional>
 #include <optional>
 #include <string>
 #include <sys/signalfd.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -27,6 +25,7 @@
 #include "app/reload_log.hpp"
 #include "app/running_configuration.hpp"
 #include "app/shadow_service.hpp"
+#include "app/telemetry.hpp"
 #include "app/top_service.hpp"
 #include "app/workers.hpp"
 #include "base/random.hpp"
@@ -34,17 +33,6 @@
 
 namespace weir::app {
 namespace {
-
-/// The admin server's address after a reload.
-struct NextAdmin {
-  bool has_changed = false;
-  std::optional<loop::BoundAddress> bound{};  ///< none: the admin server is off
-};
-
-NextAdmin take_admin(RunningConfiguration::Prepared& prepared) {
-  auto& admin = prepared.listeners.admin;
-  return {.has_changed = admin.has_changed, .bound = std::exchange(admin.bound, std::nullopt)};
-}
 
 class Server {
  public:
@@ -126,7 +114,11 @@ class Server {
                         }};
   EventLog event_log_{
       {.io = io_, .running = running_, .events = shared_.quota_events, .log = write_to_log}};
+  Telemetry telemetry_{
+      {.io = io_, .clock = shared_.clock, .spans = shared_.spans, .log = write_to_log},
+      random_seed()};
   bool draining_ = false;
+  Instant ends_at_{};  ///< shutdown_timeout after the drain began
 };
 
 std::vector<admin::AdminEndpoint> Server::endpoints() {
@@ -141,14 +133,8 @@ std::vector<admin::AdminEndpoint> Server::endpoints() {
 }
 
 Problems Server::start(const LoadedConfig& loaded) {
-  std::signal(SIGPIPE, SIG_IGN);
-  const sigset_t signals = block_signals();
-  const int descriptor = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-  if (descriptor < 0) {
-    return {{.key_path = {},
-             .message = "cannot read signals: " + std::system_category().message(errno)}};
-  }
-  loop::Descriptor arriving(descriptor);
+  auto arriving = open_signals();
+  if (!arriving) return {{.key_path = {}, .message = arriving.error().message}};
   auto prepared = running_.prepare(loaded);
   Problems problems = prepared ? Problems() : prepared.error();
   if (auto watching = watch_source(); !watching)
@@ -160,11 +146,13 @@ Problems Server::start(const LoadedConfig& loaded) {
   limit_descriptors();
   workers_.open(std::move(plans));
   key_fetchers_.use(running_.key_targets());
+  telemetry_.use(config().otlp, running_.otlp_tls());
   serve_admin(std::move(next_admin));
   list_files_.watch(running_.config());
   event_log_.use();
   check_source();
-  signals_.emplace(io_, std::move(arriving), [this, descriptor] { read_signals(descriptor); });
+  signals_.emplace(io_, std::move(*arriving),
+                   [this, descriptor = arriving->native()] { read_signals(descriptor); });
   workers_.start([this] { note_listening(); });
   return {};
 }
@@ -205,7 +193,10 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .plan_files = &list_files_.plan_counters(),
                          .key_files = &list_files_.key_counters(),
                          .unknown_plans = &shared_.unknown_plans,
-                         .quota_events = &shared_.quota_events});
+                         .quota_events = &shared_.quota_events,
+                         .exports = telemetry_.counters()});
+  for (const telemetry::SpanQueue& queue : shared_.spans)
+    all->spans.push_back(&queue);
   for (const auto& worker : workers_.all()) {
     all->traffic.push_back(&worker->traffic());
     if (is_shared) all->shared_store.push_back(worker->shared_store());
@@ -244,6 +235,7 @@ void Server::on_signal(int signal) {
   log_warning({"second signal: closing ", std::to_string(shared_.open_connections),
                " connections at once"});
   workers_.abort();
+  telemetry_.abandon();
 }
 
 void Server::request_reload(Request request) {
@@ -298,8 +290,7 @@ Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
                      .changed_omitted = prepared->changed_omitted,
                      .restart_needed = next.restart_needed,
                      .file = source_.name};
-  for (const auto& warning : next.presentation.warnings)
-    log_warning({request.origin, ": ", source_.name, ":", warning.to_string()});
+  log_warnings(request.origin, source_.name, next.presentation.warnings);
   for (const auto& warning : prepared->certificates.warnings())
     log_warning({request.origin, ": ", warning});
   reload_->admin = take_admin(*prepared);
@@ -322,6 +313,7 @@ void Server::apply(std::vector<GenerationPlan> plans) {
   limit_descriptors();
   shared_.store.set_max_keys(config().memory.max_keys);
   key_fetchers_.use(running_.key_targets());  // publishes keys that are there already
+  telemetry_.use(config().otlp, running_.otlp_tls());
   list_files_.watch(running_.config());
   event_log_.use();
   workers_.apply(std::move(plans), [this](const auto& problems) { note_applied(problems); });
@@ -344,7 +336,9 @@ void Server::note_applied(const std::vector<std::string>& problems) {
 }
 
 void Server::serve_admin(NextAdmin next) {
-  admin_.show(instruments());
+  auto shown = instruments();
+  telemetry_.show(shown);
+  admin_.show(std::move(shown));
   if (!next.has_changed) return;
   admin_.serve(std::move(next.bound));
   if (!admin_.is_serving()) return;
@@ -357,13 +351,9 @@ void Server::reject(Problems problems) {
   report.outcome = admin::ReloadReport::Outcome::unavailable;
   if (reload_->request.origin == watch_origin && watch_->note_missing()) return finish();
   log_rejected(reload_->request.origin, source_.name, problems);
-  report = {.outcome = admin::ReloadReport::Outcome::rejected, .file = source_.name};
-  for (auto& problem : problems) {
-    report.problems.push_back({.line = problem.line,
-                               .column = problem.column,
-                               .path = std::move(problem.key_path),
-                               .message = std::move(problem.message)});
-  }
+  report = {.outcome = admin::ReloadReport::Outcome::rejected,
+            .file = source_.name,
+            .problems = reported(std::move(problems))};
   finish();
 }
 
@@ -395,6 +385,7 @@ void Server::sweep() {
 
 void Server::drain() {
   draining_ = true;
+  ends_at_ = shared_.clock.now() + config().shutdown_timeout;
   next_sweep_.cancel();
   list_files_.stop();
   key_fetchers_.stop();
@@ -417,8 +408,10 @@ void Server::drain() {
 void Server::workers_ended() {
   shutdown_end_.cancel();
   event_log_.stop();
-  signals_.reset();
   if (watch_) watch_->stop();
+  // Until then a second signal ends the process at once.
+  telemetry_.finish(ends_at_ - shared_.clock.now(),
+                    [this] { loop::post(io_, [this] { signals_.reset(); }); });
 }
 
 void Server::run() {

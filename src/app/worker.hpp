@@ -38,6 +38,7 @@
 #include "proxy/hold_directory.hpp"
 #include "proxy/listener.hpp"
 #include "store/memory_store.hpp"
+#include "telemetry/span_queue.hpp"
 
 namespace weir::app {
 
@@ -80,7 +81,8 @@ struct SharedState {
   SharedState(std::size_t its_workers, std::size_t max_keys)
       : workers(its_workers),
         store({.max_keys = max_keys, .seed = random_seed()}),
-        store_health(its_workers) {
+        store_health(its_workers),
+        spans(its_workers) {
     for (std::size_t i = 0; i < workers; ++i)
       top_keys.emplace_back(random_seed());
   }
@@ -100,6 +102,7 @@ struct SharedState {
   loop::DescriptorBudget descriptors{0, open_connections};
   limiter::RetryAfterTable retry_after{random_seed()};
   limiter::QuotaEvents quota_events{random_seed()};
+  std::deque<telemetry::SpanQueue> spans;   ///< one a worker
   std::deque<limiter::TopKeys> top_keys{};  ///< one a worker, used on its thread
   proxy::HoldDirectory hold_directory{{.k0 = random_seed(), .k1 = random_seed()}};
 };

@@ -23,6 +23,7 @@
 #include "options/admin.hpp"
 #include "options/proxy.hpp"
 #include "options/redis.hpp"
+#include "options/telemetry.hpp"
 #include "options/upstream.hpp"
 
 namespace weir::config {
@@ -105,7 +106,8 @@ struct Config {
   RedisStore redis;
   DenialSettings denied{};  ///< of policies that set no other
   log::AccessLogOptions access_log;
-  std::vector<int> event_percents{};  ///< of quotas; ascending, 1 to 100; empty: no events
+  std::vector<int> event_percents{};    ///< of quotas; ascending, 1 to 100; empty: no events
+  std::optional<options::Otlp> otlp{};  ///< empty: nothing is exported
   std::vector<ListFile> list_files{};
   std::vector<KeyFile> key_files{};
   std::vector<KeyUrl> key_urls{};  ///< of JWT providers

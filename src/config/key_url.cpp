@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/ip_address.hpp"
 #include "config/data_files.hpp"
 #include "config/hints.hpp"
 #include "config/sections.hpp"
@@ -27,12 +26,6 @@ constexpr UrlForms key_url_forms{
 
 bool is_target_character(char c) {
   return c > ' ' && c <= '~';
-}
-
-bool is_loopback(const std::string& host) {
-  if (host == "localhost") return true;
-  const auto address = IpAddress::parse(host);
-  return address && (address->to_string() == "::1" || address->to_string().starts_with("127."));
 }
 
 /// The text in the file, if it has a variable, else the URL. A query may have a key of the issuer.

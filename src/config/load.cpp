@@ -78,6 +78,7 @@ constexpr Key<Config> top_keys[] = {
     {.name = "access_log", .read = read_access_log},
     {.name = "events", .read = read_events},
     {.name = "tracing", .read = read_tracing},
+    {.name = "telemetry", .read = read_telemetry},
     {.name = "store", .read = read_store, .then = keep_running_values},
     {.name = "upstreams", .read = read_upstreams},
     {.name = "jwt_providers", .read = read_jwt_providers},
@@ -117,6 +118,8 @@ void note_positions(const Cursor& root, Config& to) {
     for (const std::string key : {"address", "tls"})
       note_position(listen, key, listen.path() + '.' + key, to);
   }
+  if (to.otlp && root.at_key("telemetry").has("otlp"))
+    note_position(root.at_key("telemetry").at_key("otlp"), "tls", "telemetry.otlp.tls", to);
   if (!root.has("upstreams")) return;
   const Cursor upstreams = root.at_key("upstreams");
   for (const Entry& entry : upstreams.node().entries)

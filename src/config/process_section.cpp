@@ -170,8 +170,8 @@ constexpr Key<Config> events_keys[] = {
     {.name = "at", .read = read_event_percents, .required = true},
 };
 
-constexpr Key<options::Proxy> tracing_keys[] = {
-    {.name = "generate", .read = read::flag<&options::Proxy::generates_traceparent>},
+constexpr Key<options::Tracing> tracing_keys[] = {
+    {.name = "generate", .read = read::flag<&options::Tracing::generates>},
 };
 
 }  // namespace
@@ -181,7 +181,7 @@ void read_events(const Cursor& in, Config& to) {
 }
 
 void read_tracing(const Cursor& in, Config& to) {
-  read_table(in, tracing_keys, to.proxy);
+  read_table(in, tracing_keys, to.proxy.tracing);
 }
 
 void read_retry_after_jitter(const Cursor& in, Config& to) {

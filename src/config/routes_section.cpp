@@ -165,10 +165,13 @@ void name_routes(const Cursor& in, std::vector<options::Route>& routes) {
   }
   for (std::size_t i = 0; i < routes.size(); ++i) {
     options::Route& route = routes[i];
+    if (route.match.path) {
+      const Cursor path = in.at(i).at_key("match").at_key("path");
+      route.shown_path = path.shown(route.match.path->text());
+    }
     if (!route.name.empty()) continue;
     const std::string number = "route-" + std::to_string(i + 1);
-    const Cursor match = in.at(i).at_key("match");
-    route.name = route.match.path ? match.at_key("path").shown(route.match.path->text()) : number;
+    route.name = route.match.path ? route.shown_path : number;
     if (taken.insert(route.name).second) continue;
     route.name = number;
     if (!taken.insert(route.name).second)

@@ -31,6 +31,7 @@ void read_response_headers(const Cursor& in, Config& to);
 void read_retry_after(const Cursor& in, Config& to);
 void read_events(const Cursor& in, Config& to);
 void read_tracing(const Cursor& in, Config& to);
+void read_telemetry(const Cursor& in, Config& to);
 void read_retry_after_jitter(const Cursor& in, Config& to);
 void read_denied(const Cursor& in, Config& to);
 void read_access_log(const Cursor& in, Config& to);

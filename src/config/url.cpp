@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/ip_address.hpp"
 #include "config/endpoint.hpp"
 #include "http/request_view.hpp"
 
@@ -43,6 +44,12 @@ Result<HttpUrl> split_http_url(std::string_view text, const UrlForms& forms) {
   const std::uint16_t port = parts->port.value_or(is_secure ? 443 : 80);
   if (port == 0) return Problem{"port 0 cannot be connected to"};
   return HttpUrl{.is_secure = is_secure, .host = parts->host, .port = port, .rest = url->rest};
+}
+
+bool is_loopback(const std::string& host) {
+  if (host == "localhost") return true;
+  const auto address = IpAddress::parse(host);
+  return address && (address->to_string() == "::1" || address->to_string().starts_with("127."));
 }
 
 Result<options::Server> parse_server_url(std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -39,6 +40,9 @@ struct UrlForms {
 
 /// Splits `http://HOST[:PORT][REST]` or `https://...`. A user or a password is a problem.
 Result<HttpUrl> split_http_url(std::string_view text, const UrlForms& forms);
+
+/// True for a host whose traffic does not leave this machine.
+bool is_loopback(const std::string& host);
 
 /// Parses the URL of a server of an upstream: `http://HOST[:PORT]` or `https://HOST[:PORT]`,
 /// followed by an optional `/` only.

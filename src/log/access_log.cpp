@@ -55,20 +55,6 @@ void append_clf_text(Appender& out, std::string_view text) {
   }
 }
 
-std::string_view word(AbortedBy party) {
-  switch (party) {
-    case AbortedBy::none:
-      return {};
-    case AbortedBy::client:
-      return "client";
-    case AbortedBy::upstream:
-      return "upstream";
-    case AbortedBy::shutdown:
-      return "shutdown";
-  }
-  return {};
-}
-
 /// Appends the members one after the other; keys contain their punctuation: `,"key":`.
 class Line {
  public:
@@ -173,6 +159,20 @@ class Line {
 
 }  // namespace
 
+std::string_view to_string(AbortedBy party) {
+  switch (party) {
+    case AbortedBy::none:
+      return {};
+    case AbortedBy::client:
+      return "client";
+    case AbortedBy::upstream:
+      return "upstream";
+    case AbortedBy::shutdown:
+      return "shutdown";
+  }
+  return {};
+}
+
 std::string_view to_string(AccessDecision decision) {
   switch (decision) {
     case AccessDecision::none:
@@ -202,7 +202,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .text(R"(,"plan":)", record.plan)
       .number(R"(,"status":)",
               record.status == 0 ? std::nullopt : std::optional<std::int64_t>(record.status))
-      .word(R"(,"aborted_by":)", word(record.aborted_by))
+      .word(R"(,"aborted_by":)", to_string(record.aborted_by))
       .number(R"(,"bytes_in":)", record.bytes_in)
       .number(R"(,"bytes_out":)", record.bytes_out)
       .duration(R"(,"duration_us":)", record.duration)

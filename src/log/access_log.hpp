@@ -43,6 +43,9 @@ enum class AbortedBy : std::uint8_t {
   shutdown,  ///< this process, by a second signal or after `shutdown_timeout`
 };
 
+/// The word in the log; empty: none.
+std::string_view to_string(AbortedBy party);
+
 /// A policy that denied the request, or would have in enforce mode.
 struct DeniedPolicy {
   std::string_view policy{};

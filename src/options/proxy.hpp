@@ -76,6 +76,7 @@ enum RouteNeeds : std::uint8_t {
 /// A route, and the answer or the upstream for its requests. With `decide`, `respond` means that
 /// the request may pass; nothing is forwarded.
 struct Route : routing::Route {
+  std::string shown_path{};  ///< of the match, with variables as they are written; empty: none
   std::optional<std::size_t> upstream{};  ///< index into the upstreams; else respond
   FixedAnswer respond{};
   std::vector<limiter::Limit> limits{};
@@ -88,12 +89,29 @@ struct Route : routing::Route {
   friend bool operator==(const Route&, const Route&) = default;
 };
 
+/// The clients whose traceparent decides whether their requests are recorded.
+enum class ParentRule : std::uint8_t {
+  all,      ///< a traceparent with the sampled flag is recorded, one without it is not
+  trusted,  ///< that of a trusted peer; others are sampled like requests without traceparent
+};
+
+/// What happens to the trace of a request.
+struct Tracing {
+  bool generates = false;  ///< a traceparent for requests without a valid one
+  bool records = false;    ///< spans
+  double sample = 0.01;    ///< the share of requests whose traceparent does not decide
+  double denied = 1;       ///< the share of denied requests, whatever else decides
+  ParentRule parent = ParentRule::all;
+
+  bool is_on() const { return generates || records; }
+};
+
 struct Proxy {
   identity::ClientAddressSettings client_address;
   Downstream downstream;
   routing::PathVariants path_variants;
   http::ResponseFieldOptions response_fields;
-  bool generates_traceparent = false;  ///< for requests without a valid one
+  Tracing tracing;
   std::vector<Route> routes;
 };
 

@@ -33,6 +33,7 @@
 #include "options/proxy.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/hold_keeper.hpp"
+#include "telemetry/span_queue.hpp"
 
 namespace weir::proxy {
 
@@ -68,6 +69,7 @@ struct ContextDependencies {
   limiter::TopKeys& top_keys;                  ///< of this worker
   limiter::RetryAfterTable& retry_after;       ///< of all workers
   limiter::QuotaEvents& quota_events;          ///< of all workers
+  telemetry::SpanQueue& spans;                 ///< of this worker
 };
 
 struct Context : ContextDependencies {

@@ -70,14 +70,6 @@ std::string_view given_id(const http::ReceivedRequest& request) {
   return field != nullptr && http::is_request_id(field->value) ? field->value : std::string_view();
 }
 
-/// Makes a traceparent in `own`, unless the request continues a trace.
-void begin_trace(http::ReceivedRequest& request, http::TraceparentText& own, Random& random) {
-  if (!http::trace_id_of(request.view).empty()) return;
-  const Hash128 trace{.low = random.next(), .high = random.next()};
-  own = http::new_traceparent(trace, random.next());
-  request.traceparent = {own.data(), own.size()};
-}
-
 std::string_view value_of(const http::FieldView* field) {
   return field == nullptr ? std::string_view{} : field->value;
 }
@@ -93,6 +85,7 @@ void Exchange::begin(const ClientSide& client) {
   stated_.clear();
   hold_.clear();
   copy_.clear();
+  trace_.clear();
   forwarded_ = {};
   started_at_ = context_.pass_clock.now();
   own_id_ = http::uuid_v7(started_at_, context_.random.next(), context_.random.next());
@@ -110,7 +103,7 @@ void Exchange::release() {
 
 loop::Task<> Exchange::serve() {
   if (const auto id = given_id(request_); !id.empty()) request_.id = id;
-  if (options().generates_traceparent) begin_trace(request_, own_traceparent_, context_.random);
+  if (options().tracing.is_on()) trace_.begin(request_, options().tracing, context_.random);
   if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_)) {
     if (context_.traffic_copy)
       copy_.begin(*context_.traffic_copy, request_, decision_, nullptr, started_at_);
@@ -349,7 +342,15 @@ void Exchange::finish() {
   log::AccessLog& log = *generation_->access_log;
   const bool is_denied = recorded_.outcome == limiter::Outcome::denied ||
                          recorded_.outcome == limiter::Outcome::forbidden;
+  // Before the line is written, because a denied request may get its trace here.
+  const bool has_span = options().tracing.records &&
+                        trace_.end(request_, is_denied, options().tracing, context_.random);
   if (log.wants(is_denied || recorded_.shadow_denied)) log.write(record(now - started_at_));
+  if (has_span) [[unlikely]] {
+    context_.spans.add([&](std::string& out) {
+      append_span(out, trace_.span(request_, record(now - started_at_), decision_.route()));
+    });
+  }
 }
 
 /// Ends the holds of an admitted request.

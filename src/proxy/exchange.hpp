@@ -13,7 +13,6 @@
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
 #include "http/request_id.hpp"
-#include "http/trace_context.hpp"
 #include "log/access_log.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
@@ -23,6 +22,7 @@
 #include "proxy/generation.hpp"
 #include "proxy/request_body.hpp"
 #include "proxy/request_hold.hpp"
+#include "proxy/request_trace.hpp"
 #include "proxy/responder.hpp"
 #include "proxy/slot_wait.hpp"
 #include "proxy/stated_costs.hpp"
@@ -77,8 +77,8 @@ class Exchange {
   ClientSide client_;
   Pin generation_;  ///< the configuration at the start of the request, kept until its end
   http::ReceivedRequest request_;
-  http::UuidText own_id_{};                  ///< see ReceivedRequest::id
-  http::TraceparentText own_traceparent_{};  ///< see ReceivedRequest::traceparent
+  http::UuidText own_id_{};  ///< see ReceivedRequest::id
+  RequestTrace trace_;
   decision::Decision decision_;
   StoreAnswer store_answer_;
   RequestHold hold_{context_, decision_.evaluation()};

@@ -11,6 +11,8 @@ set(address_modules
     # Generations, lists, keys and listeners that are replaced while they are in use.
     address_lists jwks_url plan_files reload reload_limits reload_listeners reload_load reload_redis reload_tls
     reload_upstreams reload_watch shadow_reload
+    # Requests of Weir itself, beside the end of the process.
+    otlp
     # Commands in flight when their connection, their request or the process ends.
     leases lifecycle limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
     # Objects of OpenSSL, and of pools of upstream connections.
@@ -21,7 +23,7 @@ set(address_modules
 # ThreadSanitizer: what two threads read and write.
 set(thread_modules
     # Counters and events, which the main thread reads, and the limits on connections, which all workers share.
-    admin connections events status
+    admin connections events otlp status
     # Copies of requests, which a thread of their own compares.
     shadow_reload
     # The memory store, its slots and its holds.

@@ -118,6 +118,11 @@ limiter::RetryAfterTable& retry_after() {
   return table;
 }
 
+telemetry::SpanQueue& spans() {
+  static telemetry::SpanQueue queue;
+  return queue;
+}
+
 limiter::QuotaEvents& quota_events() {
   static limiter::QuotaEvents events(1);
   return events;
@@ -164,7 +169,8 @@ World::World(const Setup& setup)
                                      .hold_directory = hold_directory_,
                                      .top_keys = top_keys(),
                                      .retry_after = retry_after(),
-                                     .quota_events = quota_events()},
+                                     .quota_events = quota_events(),
+                                     .spans = spans()},
           1)) {
   context_->use(make_generation());
   start_connection();

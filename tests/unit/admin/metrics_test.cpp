@@ -7,6 +7,7 @@
 
 #include "admin/exposition.hpp"
 #include "catch.hpp"
+#include "telemetry/metrics_document.hpp"
 #include "test_process.hpp"
 
 namespace {
@@ -319,12 +320,51 @@ TEST_CASE("the exposition escapes label values") {
         "# HELP m Help.\n# TYPE m gauge\nm{a=\"x\\\"y\\\\z\\nw\",b=\"\xc3\xbc\"} 1\n");
 }
 
-TEST_CASE("seconds are exact decimals") {
-  const std::map<std::int64_t, std::string> rows{
-      {0, "0"},         {1, "0.000001"},    {100, "0.0001"},         {250'000, "0.25"},
-      {1'000'000, "1"}, {10'000'000, "10"}, {1'000'001, "1.000001"}, {30'500'000, "30.5"}};
-  for (const auto& [us, text] : rows)
-    CHECK(admin::seconds_text(Duration{us}) == text);
+TEST_CASE("the export has metrics while it is configured") {
+  TestProcess process;
+  CHECK(rendered(process).find("weir_telemetry") == std::string::npos);
+  telemetry::ExportCounters counters;
+  telemetry::SpanQueue queue;
+  queue.set_most(1);
+  for (int i = 0; i < 3; ++i)
+    queue.add([](std::string& out) { out += "{}"; });
+  counters.spans.ok.add(4);
+  counters.spans.failed.add(2);
+  counters.spans.dropped.add(512);
+  counters.metrics.dropped.add(30);
+  auto instruments = process.instruments();
+  instruments.exports = &counters;
+  instruments.spans = {&queue};
+  auto series = series_of(admin::render_metrics(instruments, {}));
+  CHECK(series[R"(weir_telemetry_exports_total{signal="spans",result="ok"})"] == "4");
+  CHECK(series[R"(weir_telemetry_exports_total{signal="spans",result="failed"})"] == "2");
+  CHECK(series[R"(weir_telemetry_exports_total{signal="metrics",result="ok"})"] == "0");
+  CHECK(series[R"(weir_telemetry_dropped_total{signal="spans"})"] == "514");
+  CHECK(series[R"(weir_telemetry_dropped_total{signal="metrics"})"] == "30");
+}
+
+TEST_CASE("the document for OTLP has the families of the text for Prometheus") {
+  TestProcess process;
+  telemetry::MetricsDocument document(instant_from_us(0), instant_from_us(1));
+  admin::write_metrics(document, process.instruments(), {});
+  const std::string text = document.take();
+  std::size_t families = 0;
+  for (std::size_t at = text.find("{\"name\":"); at != std::string::npos;
+       at = text.find("{\"name\":", at + 1))
+    ++families;
+  std::istringstream lines(rendered(process));
+  std::set<std::string> sampled;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    std::string name = line.substr(0, line.find_first_of("{ "));
+    for (const char* const suffix : {"_seconds_bucket", "_seconds_sum", "_seconds_count"}) {
+      if (name.ends_with(suffix)) name = name.substr(0, name.find(suffix)) + "_seconds";
+    }
+    INFO(name);
+    if (sampled.insert(name).second)
+      CHECK(text.find("{\"name\":\"" + name + '"') != std::string::npos);
+  }
+  CHECK(families == sampled.size());
 }
 
 TEST_CASE("the keys of JWT providers have an age once they have been fetched") {

@@ -24,6 +24,9 @@ TEST_CASE("clients get three quarters of what is not set aside") {
   config::Config with_keys = configured(1, false, 0);
   with_keys.key_urls.resize(2);
   CHECK(plan_descriptors(with_keys, 1113).set_aside == 107 + 2 * 3);
+  config::Config with_export = configured(1, false, 0);
+  with_export.otlp.emplace();
+  CHECK(plan_descriptors(with_export, 1113).set_aside == 107 + 2 * 3);
   config::Config with_sentinels = configured(4, false, 0);
   with_sentinels.redis.connection.topology = options::RedisTopology::sentinel;
   CHECK(plan_descriptors(with_sentinels, 1113).set_aside == 96 + 4 * (11 + 4));

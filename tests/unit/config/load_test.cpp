@@ -84,7 +84,7 @@ routes: [{respond: {}}]
   CHECK(config->proxy.response_fields.retry_after == http::RetryAfterForm::http_date);
   CHECK(config->proxy.response_fields.retry_after_jitter == 5s);
   CHECK(config->event_percents == std::vector{50, 100});
-  CHECK(config->proxy.generates_traceparent);
+  CHECK(config->proxy.tracing.generates);
   CHECK(config->access_log.path == "/etc/weir/logs/access.log");
   CHECK(config->access_log.sample == 0.25);
   CHECK(config->access_log.only == log::AccessLogOptions::Only::denied);

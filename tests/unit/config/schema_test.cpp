@@ -81,7 +81,15 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.proxy.response_fields.retry_after == least->proxy.response_fields.retry_after);
   CHECK(written.proxy.response_fields.retry_after_jitter ==
         least->proxy.response_fields.retry_after_jitter);
-  CHECK(written.proxy.generates_traceparent == least->proxy.generates_traceparent);
+  CHECK(written.proxy.tracing.generates == least->proxy.tracing.generates);
+  REQUIRE(written.otlp.has_value());
+  const options::Otlp otlp;
+  CHECK(written.otlp->timeout == otlp.timeout);
+  CHECK(written.otlp->spans == otlp.spans);
+  CHECK(written.otlp->metrics == otlp.metrics);
+  CHECK(written.proxy.tracing.sample == least->proxy.tracing.sample);
+  CHECK(written.proxy.tracing.denied == least->proxy.tracing.denied);
+  CHECK(written.proxy.tracing.parent == least->proxy.tracing.parent);
   CHECK(written.proxy.response_fields.partition_key == least->proxy.response_fields.partition_key);
   CHECK(written.access_log.format == least->access_log.format);
   CHECK(written.access_log.path == least->access_log.path);

@@ -24,6 +24,7 @@ inline constexpr Duration long_delay = 1h;
 inline options::Route route_to(std::string_view path) {
   options::Route route;
   route.name = std::string(path.substr(1));
+  route.shown_path = std::string(path);
   route.match.path = routing::PathPattern::parse(path).value();
   return route;
 }

@@ -127,6 +127,7 @@ class World {
   limiter::TopKeys top_keys{1};
   limiter::RetryAfterTable retry_after{1};
   limiter::QuotaEvents quota_events{1};
+  telemetry::SpanQueue spans;
   TrafficCounters traffic;
   const std::shared_ptr<NamedCounters> counters = std::make_shared<NamedCounters>();
   LogPipe log;
@@ -141,7 +142,8 @@ class World {
                    .hold_directory = hold_directory,
                    .top_keys = top_keys,
                    .retry_after = retry_after,
-                   .quota_events = quota_events},
+                   .quota_events = quota_events,
+                   .spans = spans},
                   1};
 
  private:
