@@ -20,6 +20,7 @@ class Row:
     keys: int = 1               # different values of X-API-Key; each is used before it is measured
     redis: bool = False
     log: bool = False
+    spans: tuple = ()  # keys of telemetry.otlp.spans, with their values; empty: no export
     token: str | None = None  # the algorithm of the only token; the limit is keyed by its subject
     routes: tuple = ()  # fixed answers; empty: one route to the upstream
     target: str = "/bench"
@@ -49,6 +50,9 @@ ROWS = {row.name: row for row in (
     Row("rs256", "limited by the subject of a token (RS256, remembered)", policy=AMPLE, token="RS256"),
     Row("es256", "limited by the subject of a token (ES256, remembered)", policy=AMPLE, token="ES256"),
     Row("denied", "429, limit used up", policy=USED_UP, status=429),
+    Row("not_sampled", "no limits, spans exported, this request not", spans=(("sample", 0),)),
+    Row("sampled", "no limits, a span of each request", spans=(("sample", 1),)),
+    Row("denied_spans", "429, limit used up, a span of each request", policy=USED_UP, status=429, spans=(("sample", 0),)),
     Row("redis", "limited in Redis", policy=AMPLE, redis=True),
     Row("log", "limited, access log as JSON", policy=AMPLE, log=True),
     Row("one_route", "fixed answer, 1 route", routes=distinct_routes(1), target="/segment0/x"),
@@ -80,6 +84,10 @@ def configuration(row, upstream_port, redis_port, log_path):
         settings["policies"] = {"bench": row.policy}
         for route in settings["routes"]:
             route["limits"] = [{"policy": "bench", "key": "api_key", **dict(row.limit)}]
+    if row.spans:
+        # All spans wait until the end, so that what is measured is the part of the worker.
+        spans = {**dict(row.spans), "interval": "10m", "batch": 8192, "queue": 8192}
+        settings["telemetry"] = {"otlp": {"endpoint": "http://127.0.0.1:9", "spans": spans, "metrics": "off"}}
     if row.redis:
         settings["store"] = {"type": "redis", "redis": {"url": f"redis://127.0.0.1:{redis_port}",
                                                         "connect_timeout": "10s", "timeout": "10s"}}
