@@ -55,7 +55,8 @@ loop::Task<Result<Answer>> Call::exchange() {
   if (ec) co_return Problem{dialer_.failure("cannot send the request", ec)};
   http::AnswerReader answer({.head = most_head,
                              .body = request_.most_body,
-                             .reads_any_status = request_.reads_any_status});
+                             .reads_any_status = request_.reads_any_status,
+                             .reads_body = request_.reads_body});
   problem = co_await read_answer(answer);
   if (!problem.empty()) co_return Problem{std::move(problem)};
   co_return Answer{.status = answer.status(),

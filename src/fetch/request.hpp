@@ -33,6 +33,7 @@ struct Request {
   Duration timeout = std::chrono::seconds(5);
   std::size_t most_body = 0;      ///< bytes of the answer; a larger body is an error
   bool reads_any_status = false;  ///< reads the body of any answer, not only of a 2xx
+  bool reads_body = true;         ///< false: the answer is its head
 };
 
 struct Answer {

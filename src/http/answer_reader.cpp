@@ -125,7 +125,8 @@ AnswerReader::State AnswerReader::begin_body(std::uint8_t version_minor,
   const bool is_success = status_ >= 200 && status_ <= 299;
   const bool has_no_end = status_ == 101;
   retry_after_ = retry_after_of(fields);
-  if (has_no_end || !(is_success || limits_.reads_any_status)) return state_ = State::done;
+  const bool reads_body = limits_.reads_body && (is_success || limits_.reads_any_status);
+  if (has_no_end || !reads_body) return state_ = State::done;
   const auto framing = response_framing("GET", status_, version_minor, fields);
   if (!framing) return fail(std::string("its framing is invalid: ").append(framing.error().detail));
   if (has_content_coding(fields))

@@ -32,6 +32,7 @@ class AnswerReader {
     std::size_t head = 64 * 1024;   ///< bytes of each head
     std::size_t body = 0;           ///< bytes after the transfer coding is removed
     bool reads_any_status = false;  ///< the body of any final answer, not only of a 2xx
+    bool reads_body = true;         ///< false: the answer is complete with its head
   };
   enum class State : std::uint8_t {
     head,    ///< reads on

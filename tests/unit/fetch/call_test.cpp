@@ -106,6 +106,22 @@ TEST_CASE("a request may have a method, a token and a body, and its answer be re
   CHECK(answer.body == "busy");
 }
 
+TEST_CASE("a request may have more fields, and need no more than the head of its answer") {
+  Fetching fetching({.target = "/hook"});
+  fetching.request.method = "POST";
+  fetching.request.fields = {{"authorization", Secret("s3cret")}, {"x-team", Secret("api")}};
+  fetching.request.json = "{}";
+  fetching.request.reads_body = false;
+  fetching.start();
+  const auto far = fetching.accept();
+  CHECK(far->receive().find("\r\nauthorization: s3cret\r\nx-team: api\r\n") != std::string::npos);
+  far->send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\nRetry-After: 3\r\n\r\nx");
+  const Answer answer = fetching.answer();
+  CHECK(answer.status == 200);
+  CHECK(answer.body.empty());
+  CHECK((answer.retry_after == std::chrono::seconds(3)));
+}
+
 TEST_CASE("a body may be chunked, or end with the connection") {
   for (const std::string text :
        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",

@@ -146,6 +146,28 @@ TEST_CASE("a head without an end is refused before it fills the memory") {
   CHECK(read < 250);
 }
 
+TEST_CASE("Retry-After of the final answer counts if it is a number of seconds") {
+  const auto retry_after = [](const std::string& fields, const std::string& status = "503 Busy") {
+    AnswerReader reader(limits);
+    reader.read("HTTP/1.1 103 Early Hints\r\nRetry-After: 9\r\n\r\n");
+    CHECK(reader.read("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n" + fields + "\r\n") ==
+          ReaderState::done);
+    return reader.retry_after();
+  };
+  CHECK(retry_after("Retry-After: 7\r\n") == std::chrono::seconds(7));
+  CHECK(retry_after("retry-after: 0\r\n", "429 Wait") == std::chrono::seconds(0));
+  CHECK_FALSE(retry_after(""));
+  CHECK_FALSE(retry_after("Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n"));
+  CHECK_FALSE(retry_after("Retry-After: -1\r\n"));
+}
+
+TEST_CASE("a reader that needs no body is done with the head") {
+  AnswerReader reader({.head = 200, .reads_body = false});
+  CHECK(reader.read("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n") == ReaderState::head);
+  CHECK(reader.read("\r\n") == ReaderState::done);
+  CHECK(reader.status() == 200);
+}
+
 TEST_CASE("the lifetime is that of the final answer") {
   AnswerReader reader(limits);
   reader.read("HTTP/1.1 103 Early Hints\r\nCache-Control: max-age=5\r\n\r\n");
