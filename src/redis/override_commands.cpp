@@ -67,46 +67,17 @@ struct OverrideCommands::Task {
   bool is_reported = false;
 };
 
-void OverrideCommands::Call::on_reply(const redisReply& reply) noexcept {
-  if (reply.type == REDIS_REPLY_ERROR) {
-    const auto redirect = owner.nodes_.on_refused(*node, text_of(reply));
-    if (redirect.node != nullptr && redirects++ < most_redirects)
-      return owner.transmit(*this, redirect.node, redirect.asking);
-  }
-  end(reply.type == REDIS_REPLY_ERROR ? error_of(text_of(reply)) : store::Error::none, &reply);
-}
-
-void OverrideCommands::Call::end(store::Error error, const redisReply* reply) noexcept {
-  const auto its_task = std::move(task);
-  const OnReply call = std::move(when_over);
-  owner.calls_.erase(position);
-  try {
-    call(error, reply);
-  } catch (const std::bad_alloc&) {
-    its_task->give_up();
-  }
-}
-
 OverrideCommands::OverrideCommands(NodeLookup& nodes, std::string_view key_prefix, Clock clock)
     : nodes_(nodes),
       prefix_(key_prefix),
       clock_(clock),
       script_(script_for_overrides(clock)),
-      random_(random_seed()) {}
+      random_(random_seed()),
+      commands_(nodes) {}
 
 void OverrideCommands::send(const std::shared_ptr<Task>& task, HashSlot slot,
                             std::span<const std::string_view> words, OnReply on_reply) {
-  std::string command = command_of(words);
-  Call& call = calls_.emplace_back(*this, task, std::move(on_reply));
-  call.position = std::prev(calls_.end());
-  call.command = std::move(command);
-  transmit(call, nodes_.node_at(slot), false);
-}
-
-void OverrideCommands::transmit(Call& call, Node* node, bool asking) {
-  call.node = node;
-  const bool is_sent = node != nullptr && node->connection().send(call.command, call, asking);
-  if (!is_sent) call.end(store::Error::not_connected, nullptr);
+  commands_.send(slot, words, std::move(on_reply), [task] { task->give_up(); });
 }
 
 void OverrideCommands::put(const Hash128& identity, const store::Override& entry, Instant now,

@@ -9,8 +9,6 @@
 // memory later on, the report is Error::out_of_memory, or there is none if its receiver throws.
 #pragma once
 
-#include <functional>
-#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,8 +16,8 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "redis/connection.hpp"
 #include "redis/node_lookup.hpp"
+#include "redis/routed_commands.hpp"
 #include "redis/script.hpp"
 #include "store/entries.hpp"
 #include "store/override.hpp"
@@ -46,32 +44,10 @@ class OverrideCommands final : public store::Overrides, public store::EntryReade
 
  private:
   struct Task;
-  /// Receives the reply, or an error: of the reply, or why there is none (nullptr).
-  using OnReply = std::function<void(store::Error, const redisReply*)>;
-  /// A command without a reply.
-  struct Call final : Recipient {
-    Call(OverrideCommands& its_owner, std::shared_ptr<Task> its_task, OnReply its_on_reply)
-        : owner(its_owner), task(std::move(its_task)), when_over(std::move(its_on_reply)) {}
-    void on_reply(const redisReply& reply) noexcept override;
-    void on_loss(store::Error, std::string_view) noexcept override {
-      end(store::Error::connection_lost, nullptr);
-    }
-    void end(store::Error error, const redisReply* reply) noexcept;
-
-    OverrideCommands& owner;
-    std::shared_ptr<Task> task;
-    OnReply when_over;
-    std::string command{};
-    Node* node = nullptr;  ///< to which it was sent
-    int redirects = 0;
-    std::list<Call>::iterator position{};
-  };
-  /// A command is sent to so many other nodes.
-  static constexpr int most_redirects = 5;
+  using OnReply = RoutedCommands::OnReply;
 
   void send(const std::shared_ptr<Task>& task, HashSlot slot,
             std::span<const std::string_view> words, OnReply on_reply);
-  void transmit(Call& call, Node* node, bool asking);
   void change(const Hash128& identity, std::string_view name, std::string_view line, Instant now,
               Done done);
   void send_generation(const std::shared_ptr<Task>& change);
@@ -86,7 +62,7 @@ class OverrideCommands final : public store::Overrides, public store::EntryReade
   const Clock clock_;
   const std::string script_;
   Random random_;
-  std::list<Call> calls_;  ///< that have no reply
+  RoutedCommands commands_;
 };
 
 }  // namespace weir::redis
