@@ -22,6 +22,19 @@ std::string_view policy_name(const KeySpace& keys, std::uint32_t policy_id) {
   return keys.policy_names[policy_id];
 }
 
+/// The part of a key before its state_code().
+void append_policy_key(std::string& out, const KeySpace& keys, const Hash128& identity,
+                       std::uint32_t policy_id) {
+  out += keys.prefix;
+  out += '{';
+  append_hex(out, identity);
+  out += "}:";
+  out += policy_name(keys, policy_id);
+  out += ':';
+}
+
+constexpr std::string_view event_marks_code = "e1";
+
 /// Replaces control characters: tabs and line ends separate the parts of a list, and others make it
 /// unreadable.
 char printable_character(char c) {
@@ -84,13 +97,14 @@ std::string_view state_code(Algorithm algorithm) {
 
 void append_key(std::string& out, const KeySpace& keys, const Hash128& identity,
                 std::uint32_t policy_id, Algorithm algorithm) {
-  out += keys.prefix;
-  out += '{';
-  append_hex(out, identity);
-  out += "}:";
-  out += policy_name(keys, policy_id);
-  out += ':';
+  append_policy_key(out, keys, identity, policy_id);
   out += state_code(algorithm);
+}
+
+void append_event_marks_key(std::string& out, const KeySpace& keys, const Hash128& identity,
+                            std::uint32_t policy_id) {
+  append_policy_key(out, keys, identity, policy_id);
+  out += event_marks_code;
 }
 
 void append_overrides_key(std::string& out, std::string_view prefix, const Hash128& identity) {
@@ -148,12 +162,15 @@ QuestionParts append_question(std::string& out, ScriptName script, const KeySpac
 
 void append_forget(std::string& out, const KeySpace& keys, const Hash128& identity,
                    std::uint32_t policy_id) {
-  append_array_header(out, 1 + 2 * rules::algorithm_count);
+  append_array_header(out, 2 + 2 * rules::algorithm_count);
   append_bulk(out, "DEL");
   for (std::size_t i = 0; i < rules::algorithm_count; ++i) {
     append_key_bulk(out, keys, identity, policy_id, static_cast<Algorithm>(i));
     append_key_bulk(out, keys, identity, policy_id, static_cast<Algorithm>(i), holds_suffix);
   }
+  std::string marks;
+  append_event_marks_key(marks, keys, identity, policy_id);
+  append_bulk(out, marks);
 }
 
 }  // namespace weir::redis

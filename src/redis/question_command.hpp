@@ -40,6 +40,11 @@ void append_key(std::string& out, const KeySpace& keys, const Hash128& identity,
 /// The key of the overrides of an identity, beside its counters: PREFIX{<identity>}:!.
 void append_overrides_key(std::string& out, std::string_view prefix, const Hash128& identity);
 
+/// The marks of the events of a key under a policy (store/event_marks.hpp):
+/// PREFIX{<identity>}:<policy name>:e1.
+void append_event_marks_key(std::string& out, const KeySpace& keys, const Hash128& identity,
+                            std::uint32_t policy_id);
+
 /// The hash of a key's holds: the key, and this.
 inline constexpr std::string_view holds_suffix = ":h";
 
@@ -76,7 +81,7 @@ QuestionParts append_question(std::string& out, ScriptName script, const KeySpac
                               std::span<const store::Claim> claims, std::optional<Instant> now = {},
                               std::uint32_t repeats = 0);
 
-/// DEL of the keys of all algorithms, and of their holds.
+/// DEL of the keys of all algorithms, of their holds, and of the marks of events.
 void append_forget(std::string& out, const KeySpace& keys, const Hash128& identity,
                    std::uint32_t policy_id);
 

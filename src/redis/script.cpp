@@ -82,6 +82,10 @@ std::string script_for_overrides(Clock clock) {
   return std::string(clock_part(clock)).append(lua::change_override);
 }
 
+std::string script_for_event_marks(Clock clock) {
+  return std::string(clock_part(clock)).append(lua::event_mark);
+}
+
 std::string script_for_instances(Clock clock) {
   return std::string(clock_part(clock)).append(lua::instances);
 }

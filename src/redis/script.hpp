@@ -32,6 +32,9 @@ std::string script_for(AlgorithmSet algorithms, Clock clock = Clock::server);
 /// The text of the script that puts or removes an override: lua/change_override.lua.
 std::string script_for_overrides(Clock clock = Clock::server);
 
+/// The text of the script that marks an event as reported: lua/event_mark.lua.
+std::string script_for_event_marks(Clock clock = Clock::server);
+
 /// The text of the script that announces an instance: lua/instances.lua.
 std::string script_for_instances(Clock clock = Clock::server);
 

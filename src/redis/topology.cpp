@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "redis/cluster.hpp"
+#include "redis/event_mark_commands.hpp"
 #include "redis/instance_announcement.hpp"
 #include "redis/override_commands.hpp"
 #include "redis/single_node.hpp"
@@ -33,6 +34,8 @@ Topology::Topology(boost::asio::io_context& io, const options::Redis& options, S
                        .seed = setup.seed,
                        .breaker = setup.breaker})) {
   overrides_ = std::make_unique<OverrideCommands>(*nodes_, options_.key_prefix, setup.script_clock);
+  event_marks_ =
+      std::make_unique<EventMarkCommands>(*nodes_, options_.key_prefix, setup.script_clock);
 }
 
 Topology::~Topology() = default;
@@ -48,6 +51,10 @@ store::Overrides& Topology::overrides() {
 
 store::EntryReader& Topology::entries() {
   return *overrides_;
+}
+
+store::EventMarks& Topology::event_marks() {
+  return *event_marks_;
 }
 
 bool Topology::announce(const Announcement& announcement, Instant now, AnnouncementDone done) {

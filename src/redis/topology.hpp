@@ -10,10 +10,13 @@
 #include "redis/catalog.hpp"
 #include "redis/instances.hpp"
 #include "redis/nodes.hpp"
+#include "store/entries.hpp"
+#include "store/event_marks.hpp"
 #include "store/override.hpp"
 
 namespace weir::redis {
 
+class EventMarkCommands;
 class InstanceAnnouncement;
 class OverrideCommands;
 
@@ -47,6 +50,8 @@ class Topology {
   store::Overrides& overrides();
   /// The entries of attributed windows; its calls report later.
   store::EntryReader& entries();
+  /// The marks of events; its calls report later, or at once without a connection.
+  store::EventMarks& event_marks();
   /// Announces this instance; `done` is called later. Returns false, and sends nothing, without a
   /// connection or before the reply to the previous call.
   bool announce(const Announcement& announcement, Instant now, AnnouncementDone done);
@@ -55,6 +60,7 @@ class Topology {
   const options::Redis options_;
   Catalog catalog_;
   std::unique_ptr<OverrideCommands> overrides_;
+  std::unique_ptr<EventMarkCommands> event_marks_;
   std::unique_ptr<InstanceAnnouncement> instances_;
   std::unique_ptr<Nodes> nodes_;  ///< last: its destructor calls recipients
 };

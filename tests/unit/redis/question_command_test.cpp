@@ -148,7 +148,7 @@ TEST_CASE("Asking needs no more memory than the buffer has") {
   CHECK(out.data() == at);
 }
 
-TEST_CASE("Forgetting is a DEL of the keys of every algorithm") {
+TEST_CASE("Forgetting is a DEL of the keys of every algorithm and of the marks of events") {
   std::string out;
   append_forget(out, keys, {}, 1);
   const std::string key = "weir:{" + std::string(32, '0') + "}:daily:";
@@ -157,6 +157,7 @@ TEST_CASE("Forgetting is a DEL of the keys of every algorithm") {
     words.push_back(key + code);
     words.push_back(key + code + ":h");
   }
+  words.push_back(key + "e1");
   CHECK(words_of(out) == words);
 }
 

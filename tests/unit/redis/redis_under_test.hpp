@@ -145,6 +145,13 @@ class RedisUnderTest : public store::test::InterfaceUnderTest {
     return *report;
   }
 
+  store::MarkReport mark(const store::EventMark& mark, Instant now) {
+    std::optional<store::MarkReport> report;
+    topology_->event_marks().mark(mark, now, [&report](const auto& its) { report = its; });
+    run_until([&report] { return report.has_value(); });
+    return *report;
+  }
+
   bool acquire(std::span<const store::Claim> claims, Instant now,
                std::span<rules::Decision> decisions) override {
     renew_leases(now);

@@ -288,6 +288,10 @@ TEST_CASE("The rights that docs/redis.md names are enough for all that the scrip
   CHECK(store.put({.low = 1}, denial, epoch).outcome == Outcome::done);
   CHECK(store.list({}, epoch).overrides.size() == 1);
   CHECK(store.remove({.low = 1}, "", epoch).outcome == Outcome::done);
+  const store::EventMark event{
+      .identity = {.low = 1}, .policy = "p1", .percent = 80, .ends_after = 10s, .kept_for = 10s};
+  CHECK(store.mark(event, epoch).error == store::Error::none);
+  CHECK(store.mark(event, epoch).marked_for == 10s);
   admin("ACL", "DELUSER", "weir");
 }
 
