@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/secret.hpp"
 #include "base/time.hpp"
 #include "config/diagnostic.hpp"
 #include "config/files.hpp"
 #include "config/key_digests.hpp"
 #include "config/key_url.hpp"
+#include "config/webhook.hpp"
 #include "config/written.hpp"
 #include "limiter/options.hpp"
 #include "log/access_log_options.hpp"
@@ -75,6 +77,9 @@ struct PlanFile : DataFile {
 /// Header fields with constant values: names as written, and values.
 using ConstantFields = std::vector<std::pair<std::string, std::string>>;
 
+/// The same with values that may be secrets.
+using SecretFields = std::vector<std::pair<std::string, Secret>>;
+
 /// The response to a denial as it is written: by a policy, or by the section `denied`, which has
 /// the defaults of all policies. Keys that are not written are empty.
 struct DenialSettings {
@@ -107,6 +112,7 @@ struct Config {
   DenialSettings denied{};  ///< of policies that set no other
   log::AccessLogOptions access_log;
   std::vector<int> event_percents{};    ///< of quotas; ascending, 1 to 100; empty: no events
+  std::optional<Webhook> webhook{};     ///< of the events
   std::optional<options::Otlp> otlp{};  ///< empty: nothing is exported
   std::vector<ListFile> list_files{};
   std::vector<KeyFile> key_files{};

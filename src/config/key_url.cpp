@@ -1,7 +1,5 @@
 #include "config/key_url.hpp"
 
-#include <algorithm>
-
 #include "config/data_files.hpp"
 #include "config/hints.hpp"
 #include "config/sections.hpp"
@@ -23,10 +21,6 @@ constexpr UrlForms key_url_forms{
     .example = "https://issuer.example/.well-known/jwks.json",
     .schemes = "https://HOST/PATH or http://HOST/PATH",
     .expected = "https://HOST/PATH, such as https://issuer.example/.well-known/jwks.json"};
-
-bool is_target_character(char c) {
-  return c > ' ' && c <= '~';
-}
 
 /// The text in the file, if it has a variable, else the URL. A query may have a key of the issuer.
 std::string shown(const Cursor& in, const std::string& url) {
@@ -94,20 +88,7 @@ void check_without_url(const Cursor& in) {
 }  // namespace
 
 Result<http::Url> parse_key_url(std::string_view url) {
-  const Result<HttpUrl> parts = split_http_url(url, key_url_forms);
-  if (!parts) return parts.error();
-  const std::string_view rest = parts->rest;
-  if (rest.find('#') != std::string_view::npos)
-    return Problem{"a fragment (# and what follows) is not sent; remove it"};
-  if (!std::ranges::all_of(rest, is_target_character)) {
-    return Problem{
-        "the path or the query has a space, a control character or a letter outside ASCII; write "
-        "it as %XX"};
-  }
-  return http::Url{.is_secure = parts->is_secure,
-                   .host = std::string(parts->host),
-                   .port = parts->port,
-                   .target = std::string(rest.starts_with('/') ? "" : "/").append(rest)};
+  return parse_request_url(url, key_url_forms);
 }
 
 void read_jwks(const Cursor& in, identity::TokenProvider& provider, Config& to) {

@@ -120,6 +120,8 @@ void note_positions(const Cursor& root, Config& to) {
   }
   if (to.otlp && root.at_key("telemetry").has("otlp"))
     note_position(root.at_key("telemetry").at_key("otlp"), "tls", "telemetry.otlp.tls", to);
+  if (to.webhook)
+    note_position(root.at_key("events").at_key("webhook"), "tls", "events.webhook.tls", to);
   if (!root.has("upstreams")) return;
   const Cursor upstreams = root.at_key("upstreams");
   for (const Entry& entry : upstreams.node().entries)

@@ -6,7 +6,6 @@
 
 #include "config/sections.hpp"
 #include "config/values.hpp"
-#include "limiter/quota_events.hpp"
 
 namespace weir::config {
 
@@ -153,32 +152,11 @@ void read_retry_after(const Cursor& in, Config& to) {
 
 namespace {
 
-constexpr std::int64_t all_percent = 100;
-
-void read_event_percents(const Cursor& in, Config& to) {
-  for_each_item(in, "a list of percentages, such as [80, 100]", limiter::event_percent_limit,
-                [&to](const Cursor& item) {
-                  const auto percent = read_integer(item, {1, all_percent});
-                  if (percent) to.event_percents.push_back(static_cast<int>(*percent));
-                });
-  std::ranges::sort(to.event_percents);
-  const auto repeated = std::ranges::unique(to.event_percents);
-  to.event_percents.erase(repeated.begin(), repeated.end());
-}
-
-constexpr Key<Config> events_keys[] = {
-    {.name = "at", .read = read_event_percents, .required = true},
-};
-
 constexpr Key<options::Tracing> tracing_keys[] = {
     {.name = "generate", .read = read::flag<&options::Tracing::generates>},
 };
 
 }  // namespace
-
-void read_events(const Cursor& in, Config& to) {
-  read_table(in, events_keys, to);
-}
 
 void read_tracing(const Cursor& in, Config& to) {
   read_table(in, tracing_keys, to.proxy.tracing);

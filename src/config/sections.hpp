@@ -174,6 +174,9 @@ std::string_view refusal_of_denial_field(std::string_view name);
 /// Appends the fields of a map of names to values; names are unique except for letter case.
 void read_constant_fields(const Cursor& in, FieldRefusal refusal, ConstantFields& to);
 
+/// Appends the fields of a map of names to secrets, for requests that Weir itself sends.
+void read_secret_fields(const Cursor& in, SecretFields& to);
+
 /// Returns the field lines, each ended by CRLF.
 http::FieldSection field_section(const ConstantFields& fields);
 

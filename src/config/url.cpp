@@ -1,5 +1,6 @@
 #include "config/url.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "base/ip_address.hpp"
@@ -13,6 +14,10 @@ constexpr UrlForms server_url_forms{
     .example = "http://127.0.0.1:3000",
     .schemes = "http://HOST:PORT or https://HOST:PORT",
     .expected = "http://HOST:PORT, such as http://127.0.0.1:3000 or http://[::1]:3000"};
+
+bool is_target_character(char c) {
+  return c > ' ' && c <= '~';
+}
 
 }  // namespace
 
@@ -44,6 +49,23 @@ Result<HttpUrl> split_http_url(std::string_view text, const UrlForms& forms) {
   const std::uint16_t port = parts->port.value_or(is_secure ? 443 : 80);
   if (port == 0) return Problem{"port 0 cannot be connected to"};
   return HttpUrl{.is_secure = is_secure, .host = parts->host, .port = port, .rest = url->rest};
+}
+
+Result<http::Url> parse_request_url(std::string_view text, const UrlForms& forms) {
+  const Result<HttpUrl> parts = split_http_url(text, forms);
+  if (!parts) return parts.error();
+  const std::string_view rest = parts->rest;
+  if (rest.find('#') != std::string_view::npos)
+    return Problem{"a fragment (# and what follows) is not sent; remove it"};
+  if (!std::ranges::all_of(rest, is_target_character)) {
+    return Problem{
+        "the path or the query has a space, a control character or a letter outside ASCII; write "
+        "it as %XX"};
+  }
+  return http::Url{.is_secure = parts->is_secure,
+                   .host = std::string(parts->host),
+                   .port = parts->port,
+                   .target = std::string(rest.starts_with('/') ? "" : "/").append(rest)};
 }
 
 bool is_loopback(const std::string& host) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "http/url.hpp"
 #include "options/upstream.hpp"
 
 namespace weir::config {
@@ -40,6 +41,10 @@ struct UrlForms {
 
 /// Splits `http://HOST[:PORT][REST]` or `https://...`. A user or a password is a problem.
 Result<HttpUrl> split_http_url(std::string_view text, const UrlForms& forms);
+
+/// Parses the URL of a request that Weir itself sends: with a path and a query, without a fragment.
+/// A missing path is `/`.
+Result<http::Url> parse_request_url(std::string_view text, const UrlForms& forms);
 
 /// True for a host whose traffic does not leave this machine.
 bool is_loopback(const std::string& host);

@@ -102,6 +102,8 @@ TEST_CASE("every example of the documents loads, and whole files do without a wa
   files.write("weir_identity_secret", "a secret of more than 32 characters");
   files.write("weir_redis_url", "redis://weir:PASSWORD@redis:6379/0");
   files.write("weir_sentinel_password", "another secret");
+  files.write("weir_webhook_url", "https://alerts.example/hooks/TOKEN");
+  files.write("weir_webhook_token", "Bearer TOKEN");
   files.write("crawlers.txt", "192.0.2.0/24\n");
   files.write("plans.tsv", "acme\tgold\n");
   files.write("jwks.json", R"({"keys": [{"kty": "EC", "crv": "P-256", "kid": "1",
