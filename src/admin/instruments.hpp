@@ -16,6 +16,7 @@
 #include "admin/reload_report.hpp"
 #include "admin/shadow_reload.hpp"
 #include "admin/store_health.hpp"
+#include "admin/webhook_counters.hpp"
 #include "base/traffic_counters.hpp"
 #include "limiter/limiter.hpp"
 #include "limiter/options.hpp"
@@ -73,6 +74,9 @@ struct Instruments {
   const limiter::QuotaEvents* quota_events = nullptr;
   const telemetry::ExportCounters* exports = nullptr;  ///< nullptr: nothing is exported
   std::vector<const telemetry::SpanQueue*> spans{};    ///< one a worker
+  std::span<const int> event_percents{};     ///< of them; `config` keeps it alive
+  std::vector<std::uint32_t> policy_ids{};   ///< in the order of limiter::Options::policies
+  const WebhookCounters* webhook = nullptr;  ///< of the events; nullptr: there is none
 };
 
 /// Adds up one counter of every worker.

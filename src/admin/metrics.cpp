@@ -74,13 +74,44 @@ void write_early_retries(MetricSink& out, const Instruments& in) {
   }
 }
 
+void write_webhook(MetricSink& out, const WebhookCounters& webhook) {
+  constexpr std::array<std::pair<std::string_view, Counter WebhookCounters::*>, 6> results{{
+      {"delivered", &WebhookCounters::delivered},
+      {"rejected", &WebhookCounters::rejected},
+      {"expired", &WebhookCounters::expired},
+      {"queue_full", &WebhookCounters::queue_full},
+      {"removed", &WebhookCounters::removed},
+      {"shutdown", &WebhookCounters::shutdown},
+  }};
+  out.family("weir_webhook_events_total", "counter",
+             "Events for the webhook that were delivered, and those that were dropped, by reason.");
+  for (const auto& [name, counter] : results)
+    out.sample({{"result", name}}, (webhook.*counter).value());
+  out.family("weir_webhook_failures_total", "counter",
+             "Requests to the webhook that failed, after which the event is sent again.");
+  out.sample({}, webhook.failures.value());
+  out.family("weir_webhook_pending", "gauge", "Events that are not delivered yet.");
+  out.sample({}, webhook.pending.value());
+}
+
 void write_quota_events(MetricSink& out, const Instruments& in) {
-  const std::uint64_t dropped = in.quota_events == nullptr ? 0 : in.quota_events->dropped();
-  const std::uint64_t raised = in.quota_events == nullptr ? 0 : in.quota_events->raised();
+  constexpr std::array<std::string_view, limiter::event_result_count> results{"logged", "elsewhere",
+                                                                              "dropped"};
+  if (in.quota_events == nullptr || in.event_percents.empty()) return;
   out.family("weir_events_total", "counter",
-             "Keys that reached a percentage of their quota, and those of them that were lost.");
-  out.sample({{"result", "logged"}}, raised - dropped);
-  out.sample({{"result", "dropped"}}, dropped);
+             "Keys that reached a percentage of their quota, by policy, percentage and result.");
+  for (std::size_t i = 0; i < in.policy_ids.size(); ++i) {
+    for (const int percent : in.event_percents) {
+      const auto counts = in.quota_events->counts(in.policy_ids[i], percent);
+      for (std::size_t result = 0; result < results.size(); ++result) {
+        out.sample({{"policy", in.limiter.policies[i].name},
+                    {"at", std::to_string(percent)},
+                    {"result", results[result]}},
+                   counts[result]);
+      }
+    }
+  }
+  if (in.webhook != nullptr) write_webhook(out, *in.webhook);
 }
 
 void write_gauge(MetricSink& out, const Instruments& in, const std::vector<std::size_t>& policies,

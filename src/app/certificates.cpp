@@ -102,6 +102,7 @@ std::vector<std::string> Certificates::warnings() const {
   for (const auto& context : keys)
     add(UpstreamCertificates{.context = context, .digest = {}});
   add(UpstreamCertificates{.context = otlp, .digest = {}});
+  add(UpstreamCertificates{.context = webhook, .digest = {}});
   return all;
 }
 
@@ -147,11 +148,16 @@ Certificates load_certificates(const config::Config& config, const LoadedCertifi
     take(certificates.upstreams, load(upstream, before), "upstreams." + upstream.name);
   for (const auto& keys : config.key_urls)
     take(certificates.keys, load(keys.url, keys.tls), "jwt_providers." + keys.provider + ".jwks");
-  if (config.otlp) {
+  const auto take_own = [&](const http::Url& url, const tls::ClientFiles& files,
+                            const std::string& path) {
     std::vector<std::shared_ptr<const tls::ClientContext>> one;
-    take(one, load(config.otlp->url, config.otlp->tls), "telemetry.otlp");
-    certificates.otlp = std::move(one.front());
-  }
+    take(one, load(url, files), path);
+    return std::move(one.front());
+  };
+  if (config.webhook)
+    certificates.webhook = take_own(config.webhook->url, config.webhook->tls, "events.webhook");
+  if (config.otlp)
+    certificates.otlp = take_own(config.otlp->url, config.otlp->tls, "telemetry.otlp");
   return certificates;
 }
 

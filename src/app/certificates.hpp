@@ -29,7 +29,9 @@ struct Certificates {
   std::vector<UpstreamCertificates> upstreams;  ///< as Config::upstreams
   /// As Config::key_urls; nullptr for http://.
   std::vector<std::shared_ptr<const tls::ClientContext>> keys;
-  std::shared_ptr<const tls::ClientContext> otlp;  ///< of Config::otlp, likewise
+  /// Of Config::webhook and Config::otlp; nullptr: none, or http://.
+  std::shared_ptr<const tls::ClientContext> webhook{};
+  std::shared_ptr<const tls::ClientContext> otlp{};
 
   /// Certificates that no client accepts at present, and keys that make handshakes slow.
   std::vector<std::string> warnings() const;

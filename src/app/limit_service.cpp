@@ -236,6 +236,7 @@ void LimitService::show(Call& call, const store::EntryReport* entries) {
 void LimitService::on_forgotten(const std::shared_ptr<Call>& call, store::Error error,
                                 bool is_shared) {
   if (error != store::Error::none) return answers_.answer(*call, unread_answer(error));
+  with_.events.forget({.identity = call->query.key.hash, .policy_id = call->query.policy_id});
   if (!is_shared) return answers_.answer(*call, {.status = 204});
   with_.with_shared([this, call](SharedAccess* shared) {
     const auto done = [this, call](const store::OverrideReport& report) {

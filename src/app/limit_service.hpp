@@ -16,6 +16,7 @@
 #include "app/running_configuration.hpp"
 #include "app/worker.hpp"
 #include "base/clock.hpp"
+#include "limiter/quota_events.hpp"
 #include "store/entries.hpp"
 #include "store/memory_store.hpp"
 
@@ -30,6 +31,7 @@ class LimitService {
     const RunningConfiguration& running;
     store::MemoryStore& memory;
     WithShared with_shared;
+    limiter::QuotaEvents& events;  ///< those of a key that is reset may be raised again
     /// The longest time for a call that a store does not report.
     std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
   };

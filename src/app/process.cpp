@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "admin/admin_server.hpp"
+#include "app/webhook_queue.hpp"
 #include "proxy/listener.hpp"
 
 namespace weir::app {
@@ -39,14 +40,22 @@ std::size_t set_aside(const config::Config& config) {
   for (const auto& upstream : config.upstreams)
     of_a_worker += upstream.health_check ? upstream.servers.size() : 0;
   // A connection, and what the lookup of a name opens.
-  const std::size_t for_keys = 3 * config.key_urls.size();
-  const std::size_t for_exports = config.otlp ? 2 * 3 : 0;
+  constexpr std::size_t for_a_request = 3;
+  const std::size_t for_keys = for_a_request * config.key_urls.size();
+  const std::size_t for_webhook = config.webhook ? for_a_request * WebhookQueue::most_in_flight : 0;
+  const std::size_t for_exports = config.otlp ? 2 * for_a_request : 0;
   const std::size_t for_admin = config.admin ? admin::most_connections + 2 : 0;
-  return for_the_process + for_admin + for_keys + for_exports + proxy::refusals_at_once +
+  return for_the_process + for_admin + for_keys + for_webhook + for_exports + proxy::refusals_at_once +
          config.workers * of_a_worker;
 }
 
 }  // namespace
+
+std::string instance_name() {
+  char host[256] = "localhost";
+  ::gethostname(host, sizeof host - 1);
+  return std::string(host) + ':' + std::to_string(::getpid());
+}
 
 std::size_t fewest_descriptors(const config::Config& config) {
   return std::max(fewest, set_aside(config) + fewest_connections);

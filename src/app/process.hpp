@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <sys/resource.h>
 
 #include "base/result.hpp"
@@ -10,6 +11,9 @@
 #include "loop/descriptor.hpp"
 
 namespace weir::app {
+
+/// The name of this instance for other programs: HOST:PID.
+std::string instance_name();
 
 struct DescriptorPlan {
   std::size_t set_aside;    ///< for everything that is no connection of the traffic

@@ -43,15 +43,16 @@ void log_warnings(const std::string& origin, const std::string& file,
     log_warning({origin, ": ", file, ":", warning.to_string()});
 }
 
-std::vector<admin::ReloadProblem> reported(std::vector<config::Diagnostic> problems) {
-  std::vector<admin::ReloadProblem> all;
+admin::ReloadReport rejected_report(const std::string& file,
+                                    std::vector<config::Diagnostic> problems) {
+  admin::ReloadReport report{.outcome = admin::ReloadReport::Outcome::rejected, .file = file};
   for (auto& problem : problems) {
-    all.push_back({.line = problem.line,
-                   .column = problem.column,
-                   .path = std::move(problem.key_path),
-                   .message = std::move(problem.message)});
+    report.problems.push_back({.line = problem.line,
+                               .column = problem.column,
+                               .path = std::move(problem.key_path),
+                               .message = std::move(problem.message)});
   }
-  return all;
+  return report;
 }
 
 void log_applied(const std::string& origin, const admin::ReloadReport& report) {

@@ -24,8 +24,9 @@ void log_rejected(const std::string& origin, const std::string& file,
 /// Warnings about a configuration that was loaded.
 void log_warnings(const std::string& origin, const std::string& file,
                   const std::vector<config::Diagnostic>& warnings);
-/// The same problems for the report of a reload.
-std::vector<admin::ReloadProblem> reported(std::vector<config::Diagnostic> problems);
+/// The same problems, for the request that asked for the reload.
+admin::ReloadReport rejected_report(const std::string& file,
+                                    std::vector<config::Diagnostic> problems);
 void log_applied(const std::string& origin, const admin::ReloadReport& report);
 
 }  // namespace weir::app

@@ -128,6 +128,9 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
                                     : new_counters(*config));
   }
   const auto policies = policies_.use(config->limiter.policies);
+  std::vector<std::uint32_t> policy_ids;
+  for (const PolicyRegistry::Entry& policy : policies)
+    policy_ids.push_back(policy.id);
   const limiter::NameIds name_ids{
       .routes = routes_.use(listed_names(config->proxy.routes)),
       .identities = identities_.use(listed_names(config->limiter.identities))};
@@ -161,6 +164,7 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   listeners_.commit(std::move(next.listeners));
   running_ = std::move(next);
   counters_ = std::move(counters);
+  policy_ids_ = std::move(policy_ids);
   loaded_at_s_ = std::chrono::duration_cast<std::chrono::seconds>(
                      std::chrono::system_clock::now().time_since_epoch())
                      .count();
@@ -182,6 +186,11 @@ std::vector<KeyTarget> key_targets_of(const config::Config& config,
 
 std::vector<KeyTarget> RunningConfiguration::key_targets() const {
   return key_targets_of(*config(), running_.certificates);
+}
+
+std::optional<WebhookTarget> RunningConfiguration::webhook_target() const {
+  if (!config()->webhook) return std::nullopt;
+  return WebhookTarget{.settings = *config()->webhook, .tls = running_.certificates.webhook};
 }
 
 bool RunningConfiguration::drop_unused() {

@@ -16,6 +16,7 @@
 #include "app/key_fetcher.hpp"
 #include "app/listeners.hpp"
 #include "app/source.hpp"
+#include "app/webhook.hpp"
 #include "app/worker.hpp"
 #include "config/config.hpp"
 #include "log/line_writer.hpp"
@@ -72,8 +73,12 @@ class RunningConfiguration {
   const std::shared_ptr<const tls::ClientContext>& otlp_tls() const {
     return running_.certificates.otlp;
   }
+  /// The receiver of events.
+  std::optional<WebhookTarget> webhook_target() const;
   /// By id, of all policies since the start.
   const std::vector<std::string>& policy_names() const { return policies_.names(); }
+  /// Of the policies of the configuration, in their order.
+  const std::vector<std::uint32_t>& policy_ids() const { return policy_ids_; }
   /// By id, of all routes and identities since the start.
   const std::vector<std::string>& route_names() const { return routes_.names(); }
   const std::vector<std::string>& identity_names() const { return identities_.names(); }
@@ -91,6 +96,7 @@ class RunningConfiguration {
   Prepared running_;
   Listeners listeners_;
   PolicyRegistry policies_;
+  std::vector<std::uint32_t> policy_ids_;
   NameRegistry routes_;
   NameRegistry identities_;
   std::vector<WorkerCounters> counters_;

@@ -93,7 +93,8 @@ class Server {
   Workers workers_{io_, shared_};
   OverrideService overrides_{
       {io_, shared_.clock, running_, shared_.store.overrides(), workers_.with_shared()}};
-  LimitService limits_{{io_, shared_.clock, running_, shared_.store, workers_.with_shared()}};
+  LimitService limits_{
+      {io_, shared_.clock, running_, shared_.store, workers_.with_shared(), shared_.quota_events}};
   TopService top_{{io_, shared_.clock, running_,
                    [this](auto done) { workers_.read_top_keys(std::move(done)); }}};
   admin::ReloadCounters reload_counters_;
@@ -112,8 +113,8 @@ class Server {
                           shadow_.drop_unread(replaced);
                           workers_.drop_unread(replaced);
                         }};
-  EventLog event_log_{
-      {.io = io_, .running = running_, .events = shared_.quota_events, .log = write_to_log}};
+  EventLog event_log_{{io_, shared_.clock, running_, shared_.quota_events, workers_.with_shared(),
+                       write_to_log, instance_name(), random_seed()}};
   Telemetry telemetry_{
       {.io = io_, .clock = shared_.clock, .spans = shared_.spans, .log = write_to_log},
       random_seed()};
@@ -146,10 +147,10 @@ Problems Server::start(const LoadedConfig& loaded) {
   limit_descriptors();
   workers_.open(std::move(plans));
   key_fetchers_.use(running_.key_targets());
+  event_log_.use();
   telemetry_.use(config().otlp, running_.otlp_tls());
   serve_admin(std::move(next_admin));
   list_files_.watch(running_.config());
-  event_log_.use();
   check_source();
   signals_.emplace(io_, std::move(*arriving),
                    [this, descriptor = arriving->native()] { read_signals(descriptor); });
@@ -194,7 +195,10 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
                          .key_files = &list_files_.key_counters(),
                          .unknown_plans = &shared_.unknown_plans,
                          .quota_events = &shared_.quota_events,
-                         .exports = telemetry_.counters()});
+                         .exports = telemetry_.counters(),
+                         .event_percents = config().event_percents,
+                         .policy_ids = running_.policy_ids(),
+                         .webhook = event_log_.webhook()});
   for (const telemetry::SpanQueue& queue : shared_.spans)
     all->spans.push_back(&queue);
   for (const auto& worker : workers_.all()) {
@@ -236,6 +240,7 @@ void Server::on_signal(int signal) {
                " connections at once"});
   workers_.abort();
   telemetry_.abandon();
+  event_log_.hurry();
 }
 
 void Server::request_reload(Request request) {
@@ -347,13 +352,10 @@ void Server::serve_admin(NextAdmin next) {
 }
 
 void Server::reject(Problems problems) {
-  admin::ReloadReport& report = reload_->report;
-  report.outcome = admin::ReloadReport::Outcome::unavailable;
+  reload_->report.outcome = admin::ReloadReport::Outcome::unavailable;
   if (reload_->request.origin == watch_origin && watch_->note_missing()) return finish();
   log_rejected(reload_->request.origin, source_.name, problems);
-  report = {.outcome = admin::ReloadReport::Outcome::rejected,
-            .file = source_.name,
-            .problems = reported(std::move(problems))};
+  reload_->report = rejected_report(source_.name, std::move(problems));
   finish();
 }
 
@@ -397,7 +399,8 @@ void Server::drain() {
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   log_info({"draining ", std::to_string(shared_.open_connections), " connections, at most ",
             config().shown()["shutdown_timeout"](longest)});
-  workers_.drain([this] { workers_ended(); });
+  workers_.drain(
+      [this] { event_log_.finish([this] { workers_.end([this] { workers_ended(); }); }); });
   shutdown_end_.set(config().shutdown_timeout, [this] {
     log_warning({"shutdown_timeout is over: closing ", std::to_string(shared_.open_connections),
                  " connections"});
@@ -407,11 +410,12 @@ void Server::drain() {
 
 void Server::workers_ended() {
   shutdown_end_.cancel();
-  event_log_.stop();
   if (watch_) watch_->stop();
   // Until then a second signal ends the process at once.
-  telemetry_.finish(ends_at_ - shared_.clock.now(),
-                    [this] { loop::post(io_, [this] { signals_.reset(); }); });
+  event_log_.finish_webhook([this] {
+    telemetry_.finish(ends_at_ - shared_.clock.now(),
+                      [this] { loop::post(io_, [this] { signals_.reset(); }); });
+  });
 }
 
 void Server::run() {

@@ -321,7 +321,8 @@ void Worker::with_shared(std::function<void(SharedAccess*)> task) {
     if (!store_) return task(nullptr);
     SharedAccess access{.overrides = store_->redis.overrides(),
                         .decisions = store_->chain.front(),
-                        .entries = store_->redis.entries()};
+                        .entries = store_->redis.entries(),
+                        .event_marks = store_->redis.event_marks()};
     task(&access);
   });
 }

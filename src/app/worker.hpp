@@ -132,6 +132,7 @@ struct SharedAccess {
   store::Overrides& overrides;
   store::Store& decisions;  ///< the first link of the chain
   store::EntryReader& entries;
+  store::EventMarks& event_marks;
 };
 /// Calls a task, on a thread of its own choice, where the shared store may be used; nullptr: there
 /// is none.

@@ -73,8 +73,12 @@ void Workers::on_all(void (Worker::*step)(std::function<void()>), std::function<
     (worker.get()->*step)([this, note] { loop::post(io_, note); });
 }
 
-void Workers::drain(std::function<void()> ended) {
-  on_all(&Worker::drain, [this, ended = std::move(ended)] { on_all(&Worker::end, ended); });
+void Workers::drain(std::function<void()> drained) {
+  on_all(&Worker::drain, std::move(drained));
+}
+
+void Workers::end(std::function<void()> ended) {
+  on_all(&Worker::end, std::move(ended));
 }
 
 void Workers::abort() {

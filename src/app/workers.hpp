@@ -32,9 +32,11 @@ class Workers {
                     std::function<void()> done);
   /// Drops `content` after every worker has ended its present task.
   void drop_unread(std::shared_ptr<const void> content);
-  /// Drains all workers, then ends all, then calls `ended`: a report about a hold may arrive at any
-  /// worker, so none ends its holds while another still has a connection.
-  void drain(std::function<void()> ended);
+  /// Drains all workers, then calls `drained`. Their stores can still be used.
+  void drain(std::function<void()> drained);
+  /// Ends all after drain(), then calls `ended`: a report about a hold may arrive at any worker, so
+  /// none ends its holds while another still has a connection.
+  void end(std::function<void()> ended);
   /// Ends all client connections at once.
   void abort();
   void join();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "rules/span.hpp"
 
@@ -16,80 +15,142 @@ bool is_at(std::int64_t used, std::int64_t limit, int percent) {
   return used * whole_percent >= limit * percent;
 }
 
-/// Units that the request has charged or holds.
-std::int64_t charged(const LimitVerdict& limit, Outcome outcome) {
-  const bool is_denied = outcome == Outcome::denied || outcome == Outcome::forbidden;
-  if (is_denied || !limit.decision.allowed)
-    return limit.terms->numbers.count_rejected ? limit.cost : 0;
-  return limit.cost;
-}
-
 std::int64_t used_of(const rules::Decision& decision) {
   return decision.limit - std::clamp<std::int64_t>(decision.remaining, 0, decision.limit);
 }
 
-/// A limit that counts the key in a window. Slots have none.
-bool has_window(const LimitVerdict& limit) {
-  using enum rules::OverrideEffect;
-  const rules::Decision& decision = limit.decision;
-  return decision.limit > 0 && decision.override_effect != unlimited &&
-         decision.override_effect != denied && !is_concurrency(*limit.policy);
+bool has_fixed_windows(const Policy& policy) {
+  return policy.numbers.algorithm == rules::Algorithm::fixed_window ||
+         policy.numbers.algorithm == rules::Algorithm::attributed_window;
 }
 
 }  // namespace
 
-bool reaches(const LimitVerdict& limit, Outcome outcome, int percent) {
-  if (!has_window(limit)) return false;
-  const std::int64_t used = used_of(limit.decision);
-  if (!is_at(used, limit.decision.limit, percent)) return false;
-  if (limit.policy->lease) return true;
-  const std::int64_t before = std::max<std::int64_t>(used - charged(limit, outcome), 0);
-  return !is_at(before, limit.decision.limit, percent);
+bool is_reached(const LimitVerdict& limit, int percent) {
+  using enum rules::OverrideEffect;
+  const rules::Decision& decision = limit.decision;
+  if (decision.limit <= 0 || decision.override_effect == unlimited ||
+      decision.override_effect == denied)
+    return false;
+  return is_at(used_of(decision), decision.limit, percent);
 }
 
-/// Returns false if the mark is there already.
-bool QuotaEvents::mark(const QuotaEvent& event) {
-  if (sets_.empty()) sets_.resize(sets);
+EventWindow event_window(const LimitVerdict& limit, Instant asked_at) {
+  const rules::Decision& decision = limit.decision;
+  if (is_concurrency(*limit.policy))
+    return {.ends_at = asked_at + slot_event_window, .earlier_until = asked_at};
+  const Duration length =
+      std::max(decision.refill.value_or(limit.terms->numbers.refill), Duration{1});
+  if (!has_fixed_windows(*limit.policy))
+    return {.ends_at = asked_at + length, .earlier_until = asked_at};
+  const Instant ends_at = asked_at + decision.reset_after;
+  return {.ends_at = ends_at, .earlier_until = ends_at - length / 2};
+}
+
+std::uint64_t QuotaEvents::hash_of(const store::Key& key, int percent) const {
   constexpr std::uint32_t odd = 0x9e3779b9;  // marks of a key differ in all bits
-  const std::uint64_t hash = hash_(
-      event.key.identity, event.key.policy_id + static_cast<std::uint32_t>(event.percent) * odd);
-  Set& set = sets_[hash & (sets - 1)];
-  auto entry = std::ranges::find(set, hash, &Mark::hash);
-  if (entry != set.end() && event.at < entry->until) return false;
-  if (entry == set.end()) entry = std::ranges::min_element(set, {}, &Mark::until);
-  *entry = {.hash = hash, .until = event.at + event.whole_after};
-  return true;
+  return hash_(key.identity, key.policy_id + static_cast<std::uint32_t>(percent) * odd);
+}
+
+QuotaEvents::Mark* QuotaEvents::find(std::uint64_t hash) const {
+  Set* const table = table_.load(std::memory_order_acquire);
+  if (table == nullptr) return nullptr;
+  Set& set = table[hash & (sets - 1)];
+  const auto found = std::ranges::find_if(
+      set, [hash](const Mark& mark) { return mark.hash.load(std::memory_order_acquire) == hash; });
+  return found == set.end() ? nullptr : found;
+}
+
+bool QuotaEvents::is_marked(const QuotaEvent& event) const {
+  const Mark* const mark = find(hash_of(event.key, event.percent));
+  return mark != nullptr &&
+         mark->ends_us.load(std::memory_order_relaxed) > to_us(event.window.earlier_until);
+}
+
+/// With the lock.
+void QuotaEvents::mark(const QuotaEvent& event, Instant ends_at) {
+  if (memory_ == nullptr) {
+    memory_ = std::make_unique<Set[]>(sets);
+    table_.store(memory_.get(), std::memory_order_release);
+  }
+  const std::uint64_t hash = hash_of(event.key, event.percent);
+  Mark* mark = find(hash);
+  if (mark == nullptr) {
+    mark = std::ranges::min_element(memory_[hash & (sets - 1)], {},
+                                    [](const Mark& one) { return one.ends_us.load(); });
+    mark->ends_us = 0;
+    mark->hash = hash;
+  }
+  mark->ends_us = to_us(ends_at);
 }
 
 void QuotaEvents::raise(const QuotaEvent& event) {
+  if (is_marked(event)) return;
   const std::lock_guard lock(mutex_);
-  if (!mark(event)) return;
-  raised_.fetch_add(1);  // before `dropped_`, which a reader reads first
+  if (is_marked(event)) return;
+  mark(event, event.window.ends_at);
   if (pending_.size() < most_pending) {
     pending_.push_back(event);
   } else {
-    dropped_.fetch_add(1);
+    ++counts_[{event.key.policy_id, event.percent}][static_cast<std::size_t>(EventResult::dropped)];
   }
 }
 
-std::vector<QuotaEvent> QuotaEvents::take() {
+std::vector<QuotaEvent> QuotaEvents::take(std::size_t most) {
   const std::lock_guard lock(mutex_);
-  return std::exchange(pending_, {});
+  const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(std::min(most, pending_.size()));
+  std::vector<QuotaEvent> taken(pending_.begin(), end);
+  pending_.erase(pending_.begin(), end);
+  return taken;
 }
 
-void raise_events(const Verdict& verdict, std::span<const int> percents, const Limiter& limiter,
-                  Instant asked_at, QuotaEvents& to) {
+void QuotaEvents::adopt(const QuotaEvent& event, Instant ends_at) {
+  const std::lock_guard lock(mutex_);
+  mark(event, ends_at);
+}
+
+void QuotaEvents::forget(const store::Key& key) {
+  const std::lock_guard lock(mutex_);
+  for (int percent = 1; percent <= whole_percent; ++percent) {
+    if (Mark* const mark = find(hash_of(key, percent))) mark->ends_us = 0;
+  }
+}
+
+void QuotaEvents::forget_all() {
+  const std::lock_guard lock(mutex_);
+  if (memory_ == nullptr) return;
+  for (Set& set : std::span(memory_.get(), sets)) {
+    for (Mark& mark : set)
+      mark.ends_us = 0;
+  }
+}
+
+void QuotaEvents::count(const QuotaEvent& event, EventResult result) {
+  const std::lock_guard lock(mutex_);
+  ++counts_[{event.key.policy_id, event.percent}][static_cast<std::size_t>(result)];
+}
+
+EventCounts QuotaEvents::counts(std::uint32_t policy_id, int percent) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = counts_.find({policy_id, percent});
+  return found == counts_.end() ? EventCounts{} : found->second;
+}
+
+void raise_events(const Verdict& verdict, std::span<const int> percents, const EventSource& source,
+                  QuotaEvents& to) {
   for (const LimitVerdict& limit : verdict.limits) {
     for (const int percent : percents) {
-      if (!reaches(limit, verdict.outcome, percent)) continue;
-      const rules::Decision& decision = limit.decision;
-      to.raise(
-          {.key = {.identity = limit.identity, .policy_id = limiter.record_of(*limit.policy).id},
-           .percent = percent,
-           .used = used_of(decision),
-           .limit = decision.limit,
-           .whole_after = decision.reset_after,
-           .at = asked_at});
+      if (!is_reached(limit, percent)) break;  // the higher ones are not either
+      to.raise({.key = {.identity = limit.identity,
+                        .policy_id = source.limiter.record_of(*limit.policy).id},
+                .identity_id = source.ids.identity(limit.identity_index),
+                .percent = percent,
+                .used = used_of(limit.decision),
+                .limit = limit.decision.limit,
+                .counts_slots = is_concurrency(*limit.policy),
+                .whole_after = limit.decision.reset_after,
+                .at = source.asked_at,
+                .window = event_window(limit, source.asked_at)});
     }
   }
 }

@@ -1,20 +1,26 @@
 // The events of keys that reach a percentage of their quota: found among decided requests, raised
 // once in a window, and kept until a reader takes them.
 //
-// A window is the window of a fixed window. Every other algorithm refills all the time: its window
-// is the time until the quota is whole again, from the event on.
+// The window of `fixed_window` and `attributed_window` is that of the key. The other algorithms
+// refill all the time: a window begins with an event, and is as long as the time in which the whole
+// quota refills; with `concurrency`, slot_event_window.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
 #include "limiter/limiter.hpp"
+#include "limiter/top_keys.hpp"
 #include "limiter/verdict.hpp"
 #include "store/key_hash.hpp"
 #include "store/store.hpp"
@@ -23,24 +29,48 @@ namespace weir::limiter {
 
 /// The largest number of percentages; the loader refuses more.
 inline constexpr std::size_t event_percent_limit = 8;
+/// The window of events of `concurrency`.
+inline constexpr Duration slot_event_window = std::chrono::seconds(60);
+
+/// A window as the decision of a request shows it.
+struct EventWindow {
+  Instant ends_at{};
+  /// A window that ends at this time or before is an earlier one. The end of a fixed window is only
+  /// known up to the time that the decision took, so two ends that are near each other are one.
+  Instant earlier_until{};
+  friend bool operator==(const EventWindow&, const EventWindow&) = default;
+};
 
 /// A key has reached a percentage of its quota.
 struct QuotaEvent {
   store::Key key{};
+  std::uint32_t identity_id = 0;  ///< the id of the identity's name: NameIds::identity()
   int percent = 0;
   std::int64_t used = 0;  ///< units, after the request; held units count
   std::int64_t limit = 0;
-  Duration whole_after{0};  ///< until the window ends, or the quota is whole
+  bool counts_slots = false;  ///< of `concurrency`: there is no time after which it is whole
+  Duration whole_after{0};    ///< until the quota is whole without further requests
   Instant at{};
+  EventWindow window{};
 };
 
-/// True if the request took the use of the key from below the percentage of its quota to it or
-/// above it. Only one decision of a store about a window does. With leases an instance does not see
-/// that decision, because units are taken in advance: then true if the use is not below the
-/// percentage. False for `concurrency`, which has no window. Pure.
-bool reaches(const LimitVerdict& limit, Outcome outcome, int percent);
+/// True if the use of the key is at the percentage of its quota or above it. False for an identity
+/// that an override exempts or denies. Pure.
+bool is_reached(const LimitVerdict& limit, int percent);
 
-/// Thread-safe. Takes its lock, and its memory, only for events.
+/// The window of a decision that was requested at this time. Pure.
+EventWindow event_window(const LimitVerdict& limit, Instant asked_at);
+
+/// The results of the events of a policy and a percentage.
+enum class EventResult : std::uint8_t {
+  logged,
+  elsewhere,  ///< another instance has reported it
+  dropped,    ///< no reader took it in time
+};
+inline constexpr std::size_t event_result_count = 3;
+using EventCounts = std::array<std::uint64_t, event_result_count>;
+
+/// Thread-safe. Takes its lock, and its memory, only for events that are not known yet.
 class QuotaEvents {
  public:
   static constexpr std::size_t sets = 4096;
@@ -50,38 +80,58 @@ class QuotaEvents {
   /// `seed`: random in production, so that clients cannot choose keys that share a set.
   explicit QuotaEvents(std::uint64_t seed) : hash_(seed) {}
 
-  /// Keeps the event, unless the same was raised in a window that has not ended. Beyond
-  /// `most_pending` it is dropped. With more marks than entries in a set, the one whose window ends
-  /// first is forgotten.
+  /// Keeps the event, unless the same was raised in its window. Beyond `most_pending` it is
+  /// dropped, until its next window. With more marks than entries in a set, the one whose window
+  /// ends first is forgotten.
   void raise(const QuotaEvent& event);
-  /// Returns the events since the last call, in their order.
-  std::vector<QuotaEvent> take();
+  /// Returns the first `most` events that were not taken yet, in their order.
+  std::vector<QuotaEvent> take(std::size_t most = most_pending);
 
-  std::uint64_t raised() const { return raised_.load(); }
-  /// Raised events that are lost, because no reader took them in time. At most a later raised().
-  std::uint64_t dropped() const { return dropped_.load(); }
+  /// Another instance has raised the event in a window that ends at this time.
+  void adopt(const QuotaEvent& event, Instant ends_at);
+  /// The key was reset: its events may be raised again.
+  void forget(const store::Key& key);
+  /// Any key may have been reset: all events may be raised again.
+  void forget_all();
+  /// True if it remembers no event.
+  bool is_unused() const { return table_.load() == nullptr; }
+
+  void count(const QuotaEvent& event, EventResult result);
+  /// By EventResult.
+  EventCounts counts(std::uint32_t policy_id, int percent) const;
 
  private:
-  /// A percentage that a key has reached in a window.
+  /// A percentage that a key has reached in a window. Read without the lock: a reader that sees
+  /// half of a replacement takes the lock, or misses one request of a key that was just forgotten.
   struct Mark {
-    std::uint64_t hash = 0;
-    Instant until{};
+    std::atomic<std::uint64_t> hash{0};
+    std::atomic<std::int64_t> ends_us{0};
   };
   using Set = std::array<Mark, entries_per_set>;
 
-  bool mark(const QuotaEvent& event);
+  std::uint64_t hash_of(const store::Key& key, int percent) const;
+  bool is_marked(const QuotaEvent& event) const;
+  void mark(const QuotaEvent& event, Instant ends_at);
+  Mark* find(std::uint64_t hash) const;
 
   store::KeyHash hash_;
-  std::mutex mutex_;
-  std::vector<Set> sets_;
-  std::vector<QuotaEvent> pending_;
-  std::atomic<std::uint64_t> raised_{0};
-  std::atomic<std::uint64_t> dropped_{0};
+  mutable std::mutex mutex_;
+  std::atomic<Set*> table_{nullptr};  ///< `sets` of them; nullptr before the first event
+  std::unique_ptr<Set[]> memory_;     ///< of the table
+  std::deque<QuotaEvent> pending_;
+  std::map<std::pair<std::uint32_t, int>, EventCounts> counts_;  ///< by policy and percentage
 };
 
-/// Raises the events of a decided request. `percents`: 1 to 100. `asked_at`: before the store
-/// decided, so that no mark outlives the window that the store has.
-void raise_events(const Verdict& verdict, std::span<const int> percents, const Limiter& limiter,
-                  Instant asked_at, QuotaEvents& to);
+/// The source of events: the limiter that has decided, the ids of its configuration, and the time
+/// before the store decided, so that no mark outlives the window that the store has.
+struct EventSource {
+  const Limiter& limiter;
+  const NameIds& ids;
+  Instant asked_at{};
+};
+
+/// Raises the events of a decided request. `percents`: 1 to 100, ascending.
+void raise_events(const Verdict& verdict, std::span<const int> percents, const EventSource& source,
+                  QuotaEvents& to);
 
 }  // namespace weir::limiter

@@ -212,8 +212,10 @@ void Exchange::conclude() {
        .given = context_.retry_after,
        .keys = context_.top_keys});
   if (!generation_->event_percents.empty())
-    limiter::raise_events(verdict, generation_->event_percents, *generation_->limiter, asked_at_,
-                          context_.quota_events);
+    limiter::raise_events(
+        verdict, generation_->event_percents,
+        {.limiter = *generation_->limiter, .ids = generation_->name_ids, .asked_at = asked_at_},
+        context_.quota_events);
   recorded_.took = decided_at_ - asked_at_;
   context_.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       recorded_.took);

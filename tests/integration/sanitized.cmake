@@ -14,7 +14,8 @@ set(address_modules
     # Requests of Weir itself, beside the end of the process.
     otlp
     # Commands in flight when their connection, their request or the process ends.
-    leases lifecycle limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
+    events leases lifecycle limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
+    webhook
     # Objects of OpenSSL, and of pools of upstream connections.
     abuse_handshakes health_checks tls tls_upstream upstreams
     # Text built from fields of a request, and parsers of what peers send first.

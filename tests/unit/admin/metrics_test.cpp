@@ -309,7 +309,7 @@ TEST_CASE("every sample follows the HELP and TYPE of its own family, once each")
       CHECK(line.starts_with(family));
     }
   }
-  CHECK(families.size() == 33);
+  CHECK(families.size() == 32);
 }
 
 TEST_CASE("the exposition escapes label values") {
@@ -365,6 +365,47 @@ TEST_CASE("the document for OTLP has the families of the text for Prometheus") {
       CHECK(text.find("{\"name\":\"" + name + '"') != std::string::npos);
   }
   CHECK(families == sampled.size());
+}
+
+TEST_CASE("events of quotas are counted by policy and percentage, and those of the webhook") {
+  TestProcess process({named_route("search")});
+  limiter::QuotaEvents events(1);
+  limiter::QuotaEvent event{.key = {.policy_id = 7}, .percent = 80};
+  events.count(event, limiter::EventResult::logged);
+  events.count(event, limiter::EventResult::logged);
+  events.count(event, limiter::EventResult::elsewhere);
+  event.percent = 100;
+  events.count(event, limiter::EventResult::dropped);
+  admin::Instruments in = process.instruments();
+  const std::vector<int> percents{80, 100};
+  in.quota_events = &events;
+  in.policy_ids = std::vector<std::uint32_t>(in.limiter.policies.size(), 0);
+  in.policy_ids.at(0) = 7;
+  const std::string name = in.limiter.policies.at(0).name;
+  CHECK(admin::render_metrics(in, {}).find("weir_events_total") == std::string::npos);
+  in.event_percents = percents;
+  const std::string alone = admin::render_metrics(in, {});
+  check_series(alone,
+               {{"weir_events_total{policy=\"" + name + R"(",at="80",result="logged"})", "2"},
+                {"weir_events_total{policy=\"" + name + R"(",at="80",result="elsewhere"})", "1"},
+                {"weir_events_total{policy=\"" + name + R"(",at="80",result="dropped"})", "0"},
+                {"weir_events_total{policy=\"" + name + R"(",at="100",result="dropped"})", "1"}});
+  CHECK(alone.find("weir_webhook") == std::string::npos);
+  admin::WebhookCounters webhook;
+  webhook.delivered.add(3);
+  webhook.expired.add();
+  webhook.failures.add(5);
+  webhook.pending.set(2);
+  in.webhook = &webhook;
+  check_series(admin::render_metrics(in, {}),
+               {{R"(weir_webhook_events_total{result="delivered"})", "3"},
+                {R"(weir_webhook_events_total{result="expired"})", "1"},
+                {R"(weir_webhook_events_total{result="queue_full"})", "0"},
+                {R"(weir_webhook_events_total{result="rejected"})", "0"},
+                {R"(weir_webhook_events_total{result="removed"})", "0"},
+                {R"(weir_webhook_events_total{result="shutdown"})", "0"},
+                {"weir_webhook_failures_total", "5"},
+                {"weir_webhook_pending", "2"}});
 }
 
 TEST_CASE("the keys of JWT providers have an age once they have been fetched") {

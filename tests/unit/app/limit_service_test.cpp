@@ -12,6 +12,7 @@
 #include "app/source.hpp"
 #include "catch.hpp"
 #include "store/denial_confirmation.hpp"
+#include "unit/app/no_event_marks.hpp"
 
 namespace weir::app {
 namespace {
@@ -93,6 +94,7 @@ struct LimitFixture {
              .running = running,
              .memory = memory,
              .with_shared = [this, is_shared](auto task) { task(is_shared ? &access : nullptr); },
+             .events = events,
              .longest_wait = 1h}) {
     const auto loaded = text_source("test", limit_service_yaml).load(1s, nullptr);
     REQUIRE(loaded.has_value());
@@ -125,7 +127,10 @@ struct LimitFixture {
   LateStore late;
   EndOfDenials denials;
   LateEntries entries;
-  SharedAccess access{.overrides = denials, .decisions = late, .entries = entries};
+  NoEventMarks marks;
+  limiter::QuotaEvents events{1};
+  SharedAccess access{
+      .overrides = denials, .decisions = late, .entries = entries, .event_marks = marks};
   std::vector<AdminAnswer> answers;
   LimitService service;
 };

@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "store/denial_confirmation.hpp"
 #include "unit/admin/test_process.hpp"
+#include "unit/app/no_event_marks.hpp"
 
 namespace weir::app {
 namespace {
@@ -118,7 +119,9 @@ struct ServiceFixture {
   ScriptedOverrides scripted;
   store::MemoryStore unused{{}};
   NoEntries no_entries;
-  SharedAccess shared{.overrides = scripted, .decisions = unused, .entries = no_entries};
+  NoEventMarks no_marks;
+  SharedAccess shared{
+      .overrides = scripted, .decisions = unused, .entries = no_entries, .event_marks = no_marks};
   std::vector<AdminAnswer> answers;
   OverrideService service;
 };

@@ -27,6 +27,9 @@ TEST_CASE("clients get three quarters of what is not set aside") {
   config::Config with_export = configured(1, false, 0);
   with_export.otlp.emplace();
   CHECK(plan_descriptors(with_export, 1113).set_aside == 107 + 2 * 3);
+  config::Config with_webhook = configured(1, false, 0);
+  with_webhook.webhook.emplace();
+  CHECK(plan_descriptors(with_webhook, 1119).set_aside == 107 + 4 * 3);
   config::Config with_sentinels = configured(4, false, 0);
   with_sentinels.redis.connection.topology = options::RedisTopology::sentinel;
   CHECK(plan_descriptors(with_sentinels, 1113).set_aside == 96 + 4 * (11 + 4));
@@ -51,4 +54,8 @@ TEST_CASE("all parts together never exceed the limit, and each is worth having")
 }
 
 }  // namespace
+TEST_CASE("an instance has a name") {
+  CHECK(instance_name().ends_with(':' + std::to_string(::getpid())));
+}
+
 }  // namespace weir::app
