@@ -38,6 +38,7 @@ class Scanner {
     const auto end = text_.find_first_not_of("0123456789");
     return end == std::string_view::npos ? text_.size() : end;
   }
+  void skip_digits() { text_.remove_prefix(digits_ahead()); }
   bool good() const { return good_; }
   bool at_end() const { return text_.empty(); }
 
@@ -50,13 +51,11 @@ Duration fraction(Scanner& in) {
   if (!in.next_is('.')) return Duration{0};
   in.one_of(".");
   const std::size_t digits = in.digits_ahead();
-  if (digits == 0 || digits > 6) {
-    in.number(7, 0);  // not a fraction: fails
-    return Duration{0};
-  }
-  std::int64_t us = in.number(digits, 999'999);
-  for (std::size_t i = digits; i < 6; ++i)
+  const std::size_t counted = std::clamp<std::size_t>(digits, 1, 6);  // without a digit it fails
+  std::int64_t us = in.number(counted, 999'999);
+  for (std::size_t i = counted; i < 6; ++i)
     us *= 10;
+  in.skip_digits();
   return Duration{us};
 }
 
