@@ -10,18 +10,6 @@
 namespace weir::status {
 namespace {
 
-/// The source of an inline element (Content Security Policy Level 3, section 2.3.1).
-std::string hash_source(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  if (::EVP_Digest(text.data(), text.size(), digest.data(), &size, ::EVP_sha256(), nullptr) != 1)
-    throw std::runtime_error("SHA-256 is not available");
-  std::array<unsigned char, 2 * EVP_MAX_MD_SIZE> encoded{};
-  const int length = ::EVP_EncodeBlock(encoded.data(), digest.data(), static_cast<int>(size));
-  return "'sha256-" +
-         std::string(encoded.data(), encoded.data() + static_cast<std::ptrdiff_t>(length)) + "'";
-}
-
 std::string replaced(std::string text, std::string_view mark, std::string_view part) {
   text.replace(text.find(mark), mark.size(), part);
   return text;
@@ -39,6 +27,17 @@ std::string document(std::string_view access, std::string_view refresh, std::str
 }
 
 }  // namespace
+
+std::string hash_source(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (::EVP_Digest(text.data(), text.size(), digest.data(), &size, ::EVP_sha256(), nullptr) != 1)
+    throw std::runtime_error("SHA-256 is not available");
+  std::array<unsigned char, 2 * EVP_MAX_MD_SIZE> encoded{};
+  const int length = ::EVP_EncodeBlock(encoded.data(), digest.data(), static_cast<int>(size));
+  return "'sha256-" +
+         std::string(encoded.data(), encoded.data() + static_cast<std::ptrdiff_t>(length)) + "'";
+}
 
 std::string page(const Report& report) {
   return document("open", "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>\n",

@@ -17,6 +17,9 @@ std::string page(const Report& report);
 /// without JavaScript the page explains how to send it.
 std::string locked_page();
 
+/// The source of an inline element in a Content Security Policy (Level 3, section 2.3.1).
+std::string hash_source(std::string_view text);
+
 /// The value of Content-Security-Policy for both.
 std::string_view security_policy();
 
