@@ -111,6 +111,7 @@ void compile_terms(const Cursor& in, const TermsFor& about, const rules::Definit
                    limiter::Terms& to) {
   if (definition.rates.empty() && !definition.limit) return;
   if (!compile_numbers(in, about.hides_numbers, definition, to.numbers)) return;
+  to.definition = definition;
   check_share(in, about, to);
   to.policy_item = http::policy_item(about.policy.name, to.numbers.capacity, to.numbers.refill);
 }

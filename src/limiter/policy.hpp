@@ -56,7 +56,8 @@ inline constexpr std::size_t attribute_limit = 8;
 /// them.
 struct Terms {
   rules::Policy numbers;
-  std::string policy_item;  ///< ready for RateLimit-Policy
+  std::string policy_item;         ///< ready for RateLimit-Policy
+  rules::Definition definition{};  ///< as configured
   friend bool operator==(const Terms&, const Terms&) = default;
 };
 
@@ -85,7 +86,6 @@ struct Policy : Terms {
   std::int64_t queue = 0;
   Duration max_wait{1'000'000};         ///< the longest wait for a slot
   std::string name_item;                ///< ready for RateLimit
-  rules::Definition definition;         ///< as configured
   std::vector<PlannedTerms> planned{};  ///< of the plans that change it, by increasing plan
 
   /// The terms under this plan; nullptr: those of the policy itself.
