@@ -139,6 +139,8 @@ void Comparison::compare(const Fate& before, const Fate& after) {
   ++counts_.decisions;
   if (before.is_admitted == after.is_admitted && before.status == after.status) return;
   ++counts_.flips;
+  counts_.to_denied += before.is_admitted && !after.is_admitted ? 1 : 0;
+  counts_.to_admitted += !before.is_admitted && after.is_admitted ? 1 : 0;
   // An admitted request has no key, and so has one that is refused without a limit.
   const Fate& denied = after.identity ? after : before;
   if (!denied.identity) return;

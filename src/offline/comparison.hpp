@@ -42,6 +42,8 @@ struct RealEnd {
 struct ComparisonCounts {
   std::uint64_t decisions = 0;     ///< compared
   std::uint64_t flips = 0;         ///< of them
+  std::uint64_t to_denied = 0;     ///< of the flips: only the candidate refuses the request
+  std::uint64_t to_admitted = 0;   ///< likewise: only the candidate admits it
   std::uint64_t not_compared = 0;  ///< one of the two could not be decided: no keys for its token
 };
 
