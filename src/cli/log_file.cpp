@@ -1,5 +1,6 @@
 #include "cli/log_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -30,7 +31,8 @@ class Decoder {
   virtual bool is_whole() const = 0;
 };
 
-/// RFC 1952. A file may have several members one after the other.
+/// RFC 1952. A file may have several members one after the other. Zeros after a member are padding,
+/// as for gzip(1): archives of tapes have them.
 class GzipDecoder final : public Decoder {
  public:
   GzipDecoder() { is_usable_ = ::inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK; }
@@ -39,6 +41,7 @@ class GzipDecoder final : public Decoder {
   Result<std::size_t> decode(std::string_view& in, std::vector<char>& out) override {
     if (!is_usable_) return problem_of(ENOMEM);
     if (is_whole_) {
+      in.remove_prefix(std::min(in.find_first_not_of('\0'), in.size()));
       if (in.empty()) return 0;
       ::inflateReset(&stream_);
     }
