@@ -6,6 +6,7 @@
 
 #include "base/rfc3339.hpp"
 #include "base/text.hpp"
+#include "replay/text_line.hpp"
 
 namespace weir::replay {
 namespace {
@@ -104,6 +105,7 @@ JsonLineReader::JsonLineReader(JsonMembers members) {
            {members.client, Part::client},
            {members.method, Part::method},
            {members.target, Part::target},
+           {members.request, Part::request},
            {members.status, Part::status},
            {members.user, Part::user},
            {members.referer, Part::referer},
@@ -133,6 +135,7 @@ Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   is_own_ = false;
   unescaped_.clear();
   unescaped_.reserve(line.size());  // no view may become invalid
+  request_line_ = {};
   has_time_ = has_bad_time_ = has_bad_status_ = false;
   std::string_view rest = line;
   if (!read_object(rest, request, 0)) return LineFault::form;
@@ -140,6 +143,7 @@ Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   if (!rest.empty()) return LineFault::form;
   if (!has_time_ || has_bad_time_) return LineFault::time;
   if (has_bad_status_) return LineFault::status;
+  if (request.method.empty() && request.target.empty()) read_request_line(request_line_, request);
   request.fields = fields_;
   if (is_own_) {
     own_.others = others_;
@@ -277,6 +281,9 @@ void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
       return;
     case Part::target:
       to.target = text;
+      return;
+    case Part::request:
+      request_line_ = text;
       return;
     case Part::host:
       to.host = text;

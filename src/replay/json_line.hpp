@@ -20,6 +20,8 @@ struct JsonMembers {
   std::string client = "client";
   std::string method = "method";
   std::string target = "path";
+  /// The request line, as $request of nginx. Read only if there is neither method nor target.
+  std::string request = "request";
   std::string status = "status";
   std::string user{};
   std::string referer = "referer";
@@ -48,6 +50,7 @@ class JsonLineReader {
     client,
     method,
     target,
+    request,
     status,
     user,
     referer,
@@ -74,6 +77,7 @@ class JsonLineReader {
   void note_other(std::string_view name, std::string_view text);
 
   std::vector<Sought> sought_;
+  std::string_view request_line_;
   std::string path_;  ///< of the member that is being read
   std::string unescaped_;
   std::vector<LoggedField> fields_;

@@ -16,6 +16,7 @@ JsonMembers no_members() {
           .client = "",
           .method = "",
           .target = "",
+          .request = "",
           .status = "",
           .referer = "",
           .user_agent = "",
@@ -30,6 +31,7 @@ std::string* part_of(JsonMembers& members, std::string_view name) {
                                                              {"client", &members.client},
                                                              {"method", &members.method},
                                                              {"target", &members.target},
+                                                             {"request", &members.request},
                                                              {"status", &members.status},
                                                              {"host", &members.host},
                                                              {"user_agent", &members.user_agent},
@@ -61,16 +63,21 @@ Result<JsonMembers> read_members(std::string_view text) {
     } else if (std::string* const part = part_of(members, *name)) {
       *part = path;
     } else {
-      return Problem{"unknown part \"" + std::string(*name) +
-                     "\"; the parts are time, client, method, target, status, host, user_agent, "
-                     "referer, duration, duration_ms, duration_us and header:NAME"};
+      return Problem{
+          "unknown part \"" + std::string(*name) +
+          "\"; the parts are time, client, method, target, request, status, host, user_agent, "
+          "referer, duration, duration_ms, duration_us and header:NAME"};
     }
   }
-  for (const auto& [part, path] :
-       {std::pair{"time", &members.time}, std::pair{"method", &members.method},
-        std::pair{"target", &members.target}}) {
-    if (path->empty()) return Problem{std::string("it needs ") + part + "=MEMBER"};
-  }
+  const auto needs = [](std::string_view part) {
+    return Problem{"it needs " + std::string(part) + "=MEMBER"};
+  };
+  if (members.time.empty()) return needs("time");
+  if (!members.request.empty()) return members;
+  if (members.method.empty() && members.target.empty())
+    return needs("request=MEMBER, or method=MEMBER and target");
+  if (members.method.empty()) return needs("method");
+  if (members.target.empty()) return needs("target");
   return members;
 }
 

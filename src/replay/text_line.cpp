@@ -15,20 +15,29 @@ std::string_view or_empty(std::string_view text) {
   return text == absent ? std::string_view() : text;
 }
 
+/// The place of the quote that ends a part with escapes.
+std::size_t end_of_escaped(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
 /// Takes a part in quotes, with its escapes, and the blank after it. Empty: it is not there.
 std::optional<std::string_view> take_quoted(std::string_view& rest) {
   if (!rest.starts_with('"')) return std::nullopt;
-  for (std::size_t i = 1; i < rest.size(); ++i) {
-    if (rest[i] == '\\') {
-      ++i;
-    } else if (rest[i] == '"') {
-      const std::string_view part = rest.substr(1, i - 1);
-      rest.remove_prefix(i + 1);
-      if (rest.starts_with(' ')) rest.remove_prefix(1);
-      return part;
-    }
-  }
-  return std::nullopt;
+  std::size_t end = rest.find('"', 1);
+  // The quote ends the part unless an escape before it may have taken it.
+  if (rest.substr(0, end).find('\\') != std::string_view::npos) end = end_of_escaped(rest);
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view part = rest.substr(1, end - 1);
+  rest.remove_prefix(end + 1);
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  return part;
 }
 
 /// Appends the bytes that a part stands for. An unknown escape stands for itself.
@@ -71,16 +80,6 @@ void append_unescaped(std::string& out, std::string_view part) {
   }
 }
 
-/// The request line. Anything else was not valid HTTP, and has no method.
-void read_request(std::string_view line, LoggedRequest& to) {
-  const std::size_t first = line.find(' ');
-  const std::size_t last = line.rfind(' ');
-  if (first == std::string_view::npos || last == first) return;
-  if (!line.substr(last + 1).starts_with("HTTP/")) return;
-  to.method = line.substr(0, first);
-  to.target = line.substr(first + 1, last - first - 1);
-}
-
 std::optional<int> number_at(std::string_view text, std::size_t at, std::size_t digits) {
   return parse_number<int>(text.substr(at, digits));
 }
@@ -118,6 +117,15 @@ std::optional<Instant> parse_log_time(std::string_view text) {
          chrono::seconds{*second} - (sign == '+' ? zone : -zone);
 }
 
+void read_request_line(std::string_view line, LoggedRequest& to) {
+  const std::size_t first = line.find(' ');
+  const std::size_t last = line.rfind(' ');
+  if (first == std::string_view::npos || last == first) return;
+  if (!line.substr(last + 1).starts_with("HTTP/")) return;
+  to.method = line.substr(0, first);
+  to.target = line.substr(first + 1, last - first - 1);
+}
+
 Result<LoggedRequest, LineFault> TextLineReader::read(std::string_view line) {
   LoggedRequest request;
   const auto host = take_before(line, ' ');
@@ -130,9 +138,12 @@ Result<LoggedRequest, LineFault> TextLineReader::read(std::string_view line) {
   line.remove_prefix(bracket + 2);
   const auto time = take_before(line, ']');
   if (!time || !line.starts_with(' ')) return LineFault::form;
-  const auto at = parse_log_time(*time);
-  if (!at) return LineFault::time;
-  request.at = *at;
+  if (*time != time_text_) {
+    time_ = parse_log_time(*time);
+    time_text_.assign(*time);
+  }
+  if (!time_) return LineFault::time;
+  request.at = *time_;
   line.remove_prefix(1);
 
   auto request_line = take_quoted(line);
@@ -147,7 +158,7 @@ Result<LoggedRequest, LineFault> TextLineReader::read(std::string_view line) {
   std::string_view referer = take_quoted(line).value_or(std::string_view());
   std::string_view user_agent = take_quoted(line).value_or(std::string_view());
   unescape({&*request_line, &referer, &user_agent});
-  read_request(*request_line, request);
+  read_request_line(*request_line, request);
   request.referer = or_empty(referer);
   request.user_agent = or_empty(user_agent);
   return request;

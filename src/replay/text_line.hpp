@@ -26,10 +26,16 @@ class TextLineReader {
   void unescape(std::initializer_list<std::string_view*> parts);
 
   std::string unescaped_;  ///< quoted parts that have escapes
+  std::string time_text_;  ///< of the line before, which often has the same
+  std::optional<Instant> time_{};
 };
 
 /// Reads `10/Oct/2000:13:55:36 -0700`; empty for other text, and for a date that does not exist.
 std::optional<Instant> parse_log_time(std::string_view text);
+
+/// Reads a request line, such as `GET /path HTTP/1.1`. Anything else was not valid HTTP, and
+/// changes nothing.
+void read_request_line(std::string_view line, LoggedRequest& to);
 
 [[noreturn]] void throw_exception_from_error(LineFault fault, const boost::source_location&);
 

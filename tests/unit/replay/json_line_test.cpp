@@ -34,6 +34,19 @@ TEST_CASE("a line of Weir's own log has its parts") {
   CHECK(ended->decided_at == logged_at);
 }
 
+TEST_CASE("a request line counts if there is neither a method nor a target") {
+  JsonLineReader reader;
+  const auto read = reader.read(R"({"time":0,"request":"POST /a HTTP/2.0"})");
+  REQUIRE(read.has_value());
+  CHECK((read->method == "POST" && read->target == "/a"));
+  const auto both = reader.read(R"({"time":0,"path":"/b","request":"POST /a HTTP/2.0"})");
+  REQUIRE(both.has_value());
+  CHECK((both->method.empty() && both->target == "/b"));
+  const auto other = reader.read(R"({"time":0,"request":"\\x16\\x03"})");
+  REQUIRE(other.has_value());
+  CHECK((other->method.empty() && other->target.empty()));
+}
+
 TEST_CASE("members of other servers are found by their paths, numbers of time by their size") {
   JsonLineReader caddy({.time = "ts",
                         .client = "request.remote_ip",
