@@ -22,8 +22,7 @@ Result<MergedLogs> MergedLogs::open(const std::vector<std::string>& paths,
 std::optional<replay::LoggedRequest> MergedLogs::next() {
   if (used_ != nullptr) advance(*std::exchange(used_, nullptr));
   for (Source& source : sources_) {
-    if (source.request && (used_ == nullptr || source.request->at < used_->request->at))
-      used_ = &source;
+    if (source.request && (used_ == nullptr || source.place() < used_->place())) used_ = &source;
   }
   if (used_ == nullptr) return std::nullopt;
   ++lines_.read;
@@ -37,6 +36,7 @@ void MergedLogs::advance(Source& source) {
     while (const auto line = source.lines.next(source.is_at_end)) {
       if (*line) {
         source.request = **line;
+        source.clock.note((*line)->at);
         return;
       }
       ++lines_.unreadable;

@@ -2,6 +2,7 @@
 // one was rotated, in any order. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,8 +11,10 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/time.hpp"
 #include "cli/log_file.hpp"
 #include "replay/json_line.hpp"
+#include "replay/log_clock.hpp"
 #include "replay/log_lines.hpp"
 #include "replay/logged_request.hpp"
 #include "replay/report.hpp"
@@ -30,6 +33,13 @@ class MergedLogs {
   /// The path and the line of the request that next() has returned. The path stays in place.
   const std::string& path() const { return used_->path; }
   std::uint64_t line() const { return used_->lines.number(); }
+  /// How far the log of that request is, and the others are further.
+  Instant time() const { return used_->place(); }
+  /// A line of a log has a time that is far ahead of the lines after it.
+  bool has_wrong_times() const {
+    return std::ranges::any_of(sources_,
+                               [](const Source& source) { return source.clock.was_wrong(); });
+  }
   /// Counts the lines that were read until now.
   const replay::LineReport& lines() const { return lines_; }
   /// Why a log could not be read to its end, each with its path.
@@ -45,7 +55,15 @@ class MergedLogs {
     std::unique_ptr<LogFile> file;
     replay::LogLines lines;
     std::optional<replay::LoggedRequest> request{};
+    replay::LogClock clock{};
     bool is_at_end = false;  ///< of its file
+
+    /// The place of its request among those of the other logs. A time that is far ahead does not
+    /// hold back the lines after it.
+    Instant place() const {
+      return request->at > clock.time() + replay::LogClock::largest_step ? clock.time()
+                                                                         : request->at;
+    }
   };
 
   void advance(Source& source);

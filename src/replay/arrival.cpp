@@ -2,19 +2,36 @@
 
 #include <algorithm>
 
+#include "base/eight_bytes.hpp"
 #include "http/characters.hpp"
 #include "replay/own_log.hpp"
 
 namespace weir::replay {
 namespace {
 
-/// Bytes that would end a target, a field or the head; logs unescape them.
-bool ends_a_line(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+/// True if the text has a byte below this one, or DEL. Examines eight at a time.
+bool has_byte_below(std::string_view text, unsigned char bound) {
+  std::uint64_t found = 0;
+  while (text.size() >= sizeof found) {
+    const std::uint64_t bytes = eight_bytes(text.data());
+    found |= less_than(bytes, bound) | zeros_in(bytes ^ in_each_byte(0x7f));
+    text.remove_prefix(sizeof found);
+  }
+  const auto is_found = [&](char c) { return static_cast<unsigned char>(c) < bound || c == 0x7f; };
+  return found != 0 || std::ranges::any_of(text, is_found);
+}
+
+/// True for bytes that would end a field or the head; logs unescape them.
+bool ends_a_line(std::string_view text) {
+  return has_byte_below(text, 0x20);
+}
+/// Likewise a target, which a blank ends, too.
+bool ends_target(std::string_view text) {
+  return has_byte_below(text, 0x21);
 }
 
 void append_field(std::string& head, std::string_view name, std::string_view value) {
-  if (value.empty() || std::ranges::any_of(value, ends_a_line)) return;
+  if (value.empty() || ends_a_line(value)) return;
   head.append(name).append(": ").append(value).append("\r\n");
 }
 
@@ -37,7 +54,9 @@ void fill_own(Arrival& arrival, const OwnRecord& own) {
     if (const auto hash = hash_from_hex(limit.identity))
       logged.identities.push_back({.name = std::string(limit.identity_kind), .hash = *hash});
     if (limit.reserved && limit.cost)
-      logged.costs.emplace_back(cost_field(policy), std::to_string(*limit.cost));
+      logged.costs.push_back({.policy = std::string(policy),
+                              .field = cost_field(policy),
+                              .units = std::to_string(*limit.cost)});
   };
   add(own.policy, own);
   for (const OwnLimit& other : own.others)
@@ -65,10 +84,7 @@ void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host) 
   std::string& head = arrival.head;
   head.clear();
   if (logged.own && is_undecided(logged)) return;
-  const auto ends_target = [](char c) { return ends_a_line(c) || c == ' '; };
-  if (!http::is_token(logged.method) || logged.target.empty() ||
-      std::ranges::any_of(logged.target, ends_target))
-    return;
+  if (!http::is_token(logged.method) || logged.target.empty() || ends_target(logged.target)) return;
   head.append(logged.method).append(" ").append(logged.target).append(" HTTP/1.1\r\n");
   append_field(head, "Host", logged.host.empty() ? host : logged.host);
   append_field(head, "User-Agent", logged.user_agent);

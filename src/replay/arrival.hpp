@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/ip_address.hpp"
@@ -35,8 +34,13 @@ struct Arrival {
     std::string policy{};
     std::optional<std::int64_t> remaining{};
     std::vector<LoggedIdentity> identities{};
-    /// The units that each policy charged of those it held: fields of own_log.hpp, and values.
-    std::vector<std::pair<std::string, std::string>> costs{};
+    /// The units that a policy charged of those it held.
+    struct Cost {
+      std::string policy{};
+      std::string field{};  ///< cost_field() of own_log.hpp
+      std::string units{};
+    };
+    std::vector<Cost> costs{};
   };
   bool is_own = false;
   Logged logged{};          ///< if is_own

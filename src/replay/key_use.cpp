@@ -102,11 +102,29 @@ KeyReport KeyUse::report_of(const Key& key, const Counts& counts) const {
                    .peak = counts.peak,
                    .first_denied_at = counts.first_denied_at};
   if (!limiter::is_concurrency(policy)) report.window = window_of(policy);
-  if (std::holds_alternative<identity::FromClientAddress>(identity.source.from)) {
-    const identity::ClientAddressSettings& settings = proxy_.client_address;
-    report.address = counts.client.masked(settings.ipv4_prefix, settings.ipv6_prefix).to_string();
-  }
+  report.address = address_of(key, counts);
   return report;
+}
+
+/// Empty: the identity is not the client's address.
+std::optional<std::string> KeyUse::address_of(const Key& key, const Counts& counts) const {
+  const identity::Definition& identity = limits_.identities[key.identity_index];
+  if (!std::holds_alternative<identity::FromClientAddress>(identity.source.from))
+    return std::nullopt;
+  const identity::ClientAddressSettings& settings = proxy_.client_address;
+  return counts.client.masked(settings.ipv4_prefix, settings.ipv6_prefix).to_string();
+}
+
+void KeyUse::name_keys(std::vector<FlippedKeyReport>& keys) const {
+  std::vector<bool> is_named(keys.size());
+  for (const auto& [key, counts] : keys_) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (is_named[i] || !(keys[i].hash == key.identity)) continue;
+      is_named[i] = true;
+      keys[i].address = address_of(key, counts);
+      keys[i].hash = counts.logged.value_or(key.identity);
+    }
+  }
 }
 
 }  // namespace weir::replay

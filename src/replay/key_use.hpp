@@ -1,6 +1,6 @@
 // Counts what the limits of a configuration decide: by policy and route, and by key.
 //
-// Keeps about 100 bytes for each key. Not thread-safe.
+// Keeps about 200 bytes for each key. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,8 @@ class KeyUse {
 
   /// Adds the counts to a report, with this many keys.
   void add_to(Report& report, std::size_t most_keys) const;
+  /// Adds the addresses of keys, and replaces their hashes by those of Weir's own log.
+  void name_keys(std::vector<FlippedKeyReport>& keys) const;
 
  private:
   struct Key {
@@ -61,6 +63,7 @@ class KeyUse {
     std::optional<Hash128> logged{};
   };
 
+  std::optional<std::string> address_of(const Key& key, const Counts& counts) const;
   Use& use_of(std::size_t policy, std::size_t route);
   KeyReport report_of(const Key& key, const Counts& counts) const;
 

@@ -10,7 +10,10 @@
 
 #include "base/siphash.hpp"
 #include "base/time.hpp"
+#include "replay/flips.hpp"
 #include "replay/logged_request.hpp"
+#include "replay/rate_report.hpp"
+#include "replay/timeline.hpp"
 
 namespace weir::replay {
 
@@ -94,6 +97,7 @@ struct Report {
   LineReport lines{};
   Instant first_at{}, last_at{};     ///< of the requests
   std::uint64_t late = 0;            ///< decided at a later instant than that of the log
+  std::uint64_t ahead = 0;           ///< far ahead of the lines around them, decided last
   std::uint64_t without_client = 0;  ///< without the address of a client
   Outcomes outcomes{};
   Reproduction reproduction{};
@@ -101,6 +105,10 @@ struct Report {
   std::vector<RouteReport> routes{};
   std::vector<PolicyReport> policies{};
   std::vector<KeyReport> keys{};  ///< that were denied, the most denied first
+  Timeline timeline{};
+  std::vector<PolicyRates> rates{};
+  std::optional<Suggestions> suggestions{};  ///< if they are wanted
+  std::optional<FlipReport> flips{};         ///< if there is another configuration
 };
 
 std::string to_text(const Report& report);

@@ -1,6 +1,7 @@
 #include "base/rfc3339.hpp"
 #include "json/write.hpp"
 #include "replay/report.hpp"
+#include "replay/report_json_rates.hpp"
 
 namespace weir::replay {
 namespace {
@@ -89,7 +90,8 @@ std::string to_json(const Report& report) {
   };
   time("from", report.first_at);
   time("to", report.last_at);
-  object.number("late", number(report.late)).number("no_client", number(report.without_client));
+  object.number("late", number(report.late)).number("ahead", number(report.ahead));
+  object.number("no_client", number(report.without_client));
   object.json("outcomes", json_of(report.outcomes).str());
   json::Object reproduction;
   reproduction.number("compared", number(report.reproduction.compared));
@@ -100,6 +102,10 @@ std::string to_json(const Report& report) {
   object.json("routes", list(report.routes, object_of));
   object.json("policies", list(report.policies, object_of));
   object.json("keys", list(report.keys, object_of));
+  object.json("timeline", timeline_json(report.timeline));
+  object.json("other_rates", rates_json(report.rates));
+  object.json("suggestions", report.suggestions ? suggestions_json(*report.suggestions) : "null");
+  object.json("comparison", report.flips ? flips_json(*report.flips) : "null");
   return object.str();
 }
 

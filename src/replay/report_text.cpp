@@ -1,68 +1,17 @@
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
 
 #include "base/rfc3339.hpp"
 #include "replay/report.hpp"
+#include "replay/report_text_rates.hpp"
+#include "replay/report_words.hpp"
+#include "replay/text_table.hpp"
 
 namespace weir::replay {
 namespace {
 
-using Row = std::vector<std::string>;
-
-/// `1,234,567`.
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t i = text.size(); i > 3;)
-    text.insert(i -= 3, ",");
-  return text;
-}
-
-/// `1.2 %`, rounded; a share that is not 0 is not shown as 0.
-std::string share_of(std::uint64_t part, std::uint64_t whole) {
-  if (part == 0 || whole == 0) return "0 %";
-  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-  if (percent < 0.01) return "< 0.01 %";
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), percent < 1 ? "%.2f %%" : "%.1f %%", percent);
-  return text.data();
-}
-
 std::string count_and_share(std::uint64_t part, std::uint64_t whole) {
   return grouped(part) + " (" + share_of(part, whole) + ")";
-}
-
-std::string length_of(Duration duration) {
-  const std::int64_t us = to_us(duration);
-  for (const auto& [unit, name] : {std::pair{86'400'000'000, "d"},
-                                   {3'600'000'000, "h"},
-                                   {60'000'000, "m"},
-                                   {1'000'000, "s"},
-                                   {1'000, "ms"}}) {
-    if (us % unit == 0) return std::to_string(us / unit) + name;
-  }
-  return std::to_string(us) + "us";
-}
-
-/// Appends rows below a header; the first `texts` columns are aligned at the left, the others at
-/// the right.
-void append_table(std::string& out, const std::vector<Row>& rows, std::size_t texts) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  }
-  out += '\n';
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths[i] - row[i].size(), ' ');
-      if (i > 0) line += "  ";
-      line += i < texts ? row[i] + padding : padding + row[i];
-    }
-    out.append(line, 0, line.find_last_not_of(' ') + 1).append("\n");
-  }
 }
 
 void append_line(std::string& out, std::string_view name, std::string_view value) {
@@ -102,7 +51,11 @@ void append_outcomes(std::string& out, const Report& report) {
   add("undecided", outcomes.undecided, ": a required identity is absent or ambiguous");
   add("no route", outcomes.unrouted, ": no route matches, or Weir refuses the request before");
   add("malformed", outcomes.malformed, ": not a valid HTTP request");
-  add("late", report.late, ": logged more than a minute later, and decided then");
+  add("late", report.late,
+      ": their lines came more than a minute too late in the log; decided at the instant of the "
+      "request before them");
+  add("ahead", report.ahead,
+      ": more than an hour ahead of the lines around them; decided last. Is their time right?");
   add("no client", report.without_client, ": without an IP address; they count as one client");
 }
 
@@ -126,7 +79,7 @@ void append_reproduction(std::string& out, const Reproduction& reproduction) {
 
 void append_policies(std::string& out, const Report& report) {
   if (report.routes.empty()) return;
-  std::vector<Row> rows{{"POLICY", "ROUTE", "REQUESTS", "DENIED", "SHARE"}};
+  std::vector<TextRow> rows{{"POLICY", "ROUTE", "REQUESTS", "DENIED", "SHARE"}};
   for (const RouteReport& one : report.routes)
     rows.push_back({one.policy + (one.is_shadow ? " (shadow)" : ""), one.route,
                     grouped(one.use.requests), grouped(one.use.denied),
@@ -143,14 +96,11 @@ void append_policies(std::string& out, const Report& report) {
 
 void append_keys(std::string& out, const Report& report) {
   if (report.keys.empty()) return;
-  std::vector<Row> rows{
+  std::vector<TextRow> rows{
       {"POLICY", "IDENTITY", "KEY", "FIRST DENIED", "REQUESTS", "DENIED", "PEAK"}};
   for (const KeyReport& one : report.keys)
-    rows.push_back({one.policy, one.identity, one.address.value_or("hash:" + to_hex(one.hash)),
-                    to_rfc3339(one.first_denied_at), grouped(one.use.requests),
-                    grouped(one.use.denied),
-                    grouped(static_cast<std::uint64_t>(one.peak)) +
-                        (one.window ? "/" + length_of(*one.window) : " at once")});
+    rows.push_back({one.policy, one.identity, name_of(one), to_rfc3339(one.first_denied_at),
+                    grouped(one.use.requests), grouped(one.use.denied), peak_of(one)});
   append_table(out, rows, 4);
 }
 
@@ -184,6 +134,9 @@ std::string to_text(const Report& report) {
                     " requests: limits looked for it, and the log does not have it");
   append_policies(out, report);
   append_keys(out, report);
+  append_rates(out, report.rates);
+  if (report.suggestions) append_suggestions(out, *report.suggestions);
+  if (report.flips) append_flips(out, *report.flips);
   return out;
 }
 

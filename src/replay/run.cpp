@@ -10,6 +10,12 @@ using State = offline::Request::State;
 
 namespace {
 
+bool is_denied(const offline::Request& request) {
+  return request.state() == State::decided &&
+         (request.verdict().outcome == limiter::Outcome::denied ||
+          request.verdict().outcome == limiter::Outcome::forbidden);
+}
+
 /// As proxy::decision_of; the words of the access log.
 std::string_view word_of(const offline::Request& request) {
   using limiter::Outcome;
@@ -54,12 +60,18 @@ std::string text_of(const offline::Request& request) {
 }  // namespace
 
 Run::Run(const options::Proxy& proxy, const limiter::Options& limits,
-         const store::MemoryStoreOptions& store)
+         const store::MemoryStoreOptions& store, const Options& options)
     : limits_(limits),
       proxy_(proxy),
       instance_(proxy, limits, store),
       use_(proxy, limits),
-      absent_(limits.identities.size()) {}
+      study_(proxy, limits, options.max_denied.has_value()),
+      max_denied_(options.max_denied),
+      absent_(limits.identities.size()) {
+  if (options.other != nullptr)
+    flips_.emplace(offline::Comparison::Configuration{.proxy = proxy, .limits = limits},
+                   *options.other, store);
+}
 
 void Run::receive(const Arrival& arrival) {
   if (!has_begun_) totals_.first_at = now_ = arrival.at;
@@ -71,8 +83,9 @@ void Run::receive(const Arrival& arrival) {
   take_events(now_);
   if (arrival.head.empty()) {
     ++totals_.outcomes.malformed;
-    return;
+    return count_at(now_, false);
   }
+  if (flips_) flips_->receive(arrival, now_);
   const std::uint64_t label = take_label();
   InProgress& one = in_progress_[label];
   one.status = arrival.status;
@@ -89,13 +102,21 @@ void Run::receive(const Arrival& arrival) {
                                                  .peer_is_trusted = arrival.is_own},
                                                 now_, &trace_);
   count_absent();
+  study(request, arrival);
   if (request.state() != State::waiting) return decided(request, now_);
   if (one.client_has_left && one.ends_at) instance_.end_at(request, *one.ends_at);
   take_events(now_);
 }
 
+void Run::receive_ahead(const Arrival& arrival) {
+  ++totals_.ahead;
+  is_ahead_ = true;
+  receive(arrival);
+}
+
 void Run::finish() {
   take_events(Instant::max());
+  if (flips_) flips_->finish();
 }
 
 void Run::take_events(Instant until) {
@@ -127,8 +148,8 @@ void Run::end(offline::Request& request, Instant now) {
   offline::Ending ending{.how = {.status = one.status, .client_has_left = one.client_has_left}};
   fields_.clear();
   if (one.is_own) {
-    for (const auto& [name, value] : one.logged.costs)
-      fields_.push_back({.name = name, .value = value});
+    for (const Arrival::Logged::Cost& cost : one.logged.costs)
+      fields_.push_back({.name = cost.field, .value = cost.units});
   }
   ending.fields = fields_;
   instance_.end(request, ending, now);
@@ -140,6 +161,7 @@ void Run::count(const offline::Request& request) {
   Outcomes& outcomes = totals_.outcomes;
   const InProgress& one = in_progress_[request.label()];
   if (one.is_own) compare(request);
+  count_at(request.decided_at(), is_denied(request));
   if (request.state() != State::decided) {
     ++(request.state() == State::malformed ? outcomes.malformed : outcomes.unrouted);
     return;
@@ -167,6 +189,26 @@ void Run::count(const offline::Request& request) {
                        .at = request.arrived_at(),
                        .logged = one.is_own ? std::span<const LoggedIdentity>(one.logged.identities)
                                             : std::span<const LoggedIdentity>()});
+}
+
+/// A request that may have a wrong time would leave the timeline without a shape.
+void Run::count_at(Instant at, bool is_denied) {
+  if (!is_ahead_) totals_.timeline.count(at, is_denied);
+}
+
+/// Decides the request at other rates.
+void Run::study(offline::Request& request, const Arrival& arrival) {
+  using enum limiter::Outcome;
+  if (!request.is_limited()) return;
+  const limiter::Outcome outcome = request.decision().verdict().outcome;
+  if (outcome != allowed && outcome != denied) return;
+  const LadderEnd end{
+      .at = arrival.ends_at.value_or(now_),
+      .how = {.status = arrival.status, .client_has_left = arrival.client_has_left}};
+  study_.decide(request.decision().evaluation(), end,
+                arrival.is_own ? std::span<const Arrival::Logged::Cost>(arrival.logged.costs)
+                               : std::span<const Arrival::Logged::Cost>(),
+                now_);
 }
 
 /// Compares the decision with that of the log.
@@ -215,6 +257,13 @@ Report Run::report(std::size_t most_keys) const {
       report.absent.push_back({.identity = limits_.identities[i].name, .requests = absent_[i]});
   }
   use_.add_to(report, most_keys);
+  report.rates = study_.rates();
+  if (max_denied_) report.suggestions = study_.suggestions(*max_denied_);
+  if (flips_) {
+    report.flips = flips_->report(most_keys);
+    use_.name_keys(report.flips->denied);
+    use_.name_keys(report.flips->admitted);
+  }
   return report;
 }
 

@@ -14,7 +14,9 @@
 #include "offline/instance.hpp"
 #include "options/proxy.hpp"
 #include "replay/arrival.hpp"
+#include "replay/flips.hpp"
 #include "replay/key_use.hpp"
+#include "replay/rate_study.hpp"
 #include "replay/report.hpp"
 #include "store/memory_store.hpp"
 
@@ -22,13 +24,20 @@ namespace weir::replay {
 
 class Run {
  public:
-  /// The options outlive this.
+  struct Options {
+    std::optional<std::int64_t> max_denied{};  ///< for suggestions: the share that may be denied
+    /// To compare with; nullptr: none. Its limits have a SharedSecret.
+    const offline::Comparison::Configuration* other = nullptr;
+  };
+  /// The configurations outlive this.
   Run(const options::Proxy& proxy, const limiter::Options& limits,
-      const store::MemoryStoreOptions& store);
+      const store::MemoryStoreOptions& store, const Options& options);
 
   /// Decides a request; in the order of time. One that is earlier than another before it is decided
   /// at the instant of that one, and counted as late.
   void receive(const Arrival& arrival);
+  /// As receive(), for one that may have a wrong time in the future.
+  void receive_ahead(const Arrival& arrival);
   /// Ends the requests in progress. No other is received then.
   void finish();
 
@@ -51,8 +60,10 @@ class Run {
   void decided(offline::Request& request, Instant now);
   void end(offline::Request& request, Instant now);
   void count(const offline::Request& request);
+  void count_at(Instant at, bool is_denied);
   void compare(const offline::Request& request);
   void count_absent();
+  void study(offline::Request& request, const Arrival& arrival);
   std::uint64_t take_label();
 
   const limiter::Options& limits_;
@@ -62,6 +73,10 @@ class Run {
   Report totals_;
   Instant now_{};
   bool has_begun_ = false;
+  RateStudy study_;
+  std::optional<std::int64_t> max_denied_;
+  std::optional<Flips> flips_;
+  bool is_ahead_ = false;  ///< the request that is being received may have a wrong time
   limiter::Trace trace_;
   std::vector<std::uint64_t> absent_;    ///< by identity
   std::vector<InProgress> in_progress_;  ///< by label

@@ -14,6 +14,7 @@
 
 #include "base/time.hpp"
 #include "replay/arrival.hpp"
+#include "replay/log_clock.hpp"
 
 namespace weir::replay {
 
@@ -28,10 +29,13 @@ class TimeOrder {
 
   /// Returns storage for a request; then call add() with it.
   Arrival& storage();
-  void add(Arrival& arrival);
+  /// `log_time`: how far the log is; of several logs the one that is furthest behind (LogClock).
+  void add(Arrival& arrival, Instant log_time);
   /// The earliest request, if it need not wait; nullptr: none. `is_end`: no other request is added,
   /// so none needs to wait. Valid until the next call.
   const Arrival* next(bool is_end = false);
+  /// True if the time of that request is far ahead of the log.
+  bool is_ahead() const { return passed_on_->at > log_time_ + LogClock::largest_step; }
 
  private:
   struct Place {
@@ -45,7 +49,7 @@ class TimeOrder {
   };
 
   Bounds bounds_;
-  Instant newest_{};
+  Instant log_time_{};
   std::uint64_t numbers_ = 0;
   std::vector<Place> heap_;
   std::vector<std::unique_ptr<Arrival>> all_;

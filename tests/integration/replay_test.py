@@ -44,6 +44,10 @@ per_client     2        1  50.0 %
 
 POLICY      IDENTITY  KEY        FIRST DENIED          REQUESTS  DENIED  PEAK
 per_client  client    192.0.2.1  2026-01-01T12:00:02Z         4       2  4/1m
+
+POLICY ALONE  TIMES  RATE  BURST  DENIED   SHARE  KEYS LIMITED   SHARE
+per_client    x1     1/1m      2       2  40.0 %             1  50.0 %
+per_client    x2     2/1m      2       1  20.0 %             1  50.0 %
 """
 
 
@@ -77,6 +81,15 @@ class Replay(FileCase):
                           for part in (data[:100], data[100:]))
         self.assertEqual(self.replay(self.log(packed)).stdout, REPORT)
 
+    def test_zeros_after_a_gzip_member_are_padding(self):
+        data = COMBINED.encode()
+        packed = gzip.compress(data[:100]) + bytes(700) + gzip.compress(data[100:]) + bytes(300_000)
+        result = self.replay(self.log(packed))
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, REPORT, ""))
+        result = self.replay(self.log(gzip.compress(data) + b"\0\0rest"))
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "weir replay: access.log: the gzip data is damaged\n"))
+
     def test_standard_input_is_a_log(self):
         with open(self.directory / self.log(COMBINED), "rb") as log:
             result = subprocess.run([binary(), "replay", "-c", "weir.yaml", "-"], stdin=log, cwd=self.directory,
@@ -101,6 +114,20 @@ class Replay(FileCase):
         self.assertEqual(self.replay(new, old).stdout, REPORT)
         even, odd = self.log("".join(lines[::2]), "a.log"), self.log("".join(lines[1::2]), "b.log")
         self.assertEqual(self.replay(odd, even).stdout, REPORT)
+
+    def test_a_line_with_a_time_far_in_the_future_spoils_nothing(self):
+        line = '192.0.2.9 - - [01/Jan/2062:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "curl/8"\n'
+        lines = [COMBINED.splitlines(keepends=True)[0].replace("192.0.2.1 ", f"192.0.2.{10 + i % 3} ").replace(
+            ":12:00:00", f":12:{i // 60:02}:{i % 60:02}") for i in range(600)]
+        even, odd = "".join(lines[:100:2]) + line + "".join(lines[100::2]), "".join(lines[1::2])
+        right = self.report(self.log("".join(lines)))
+        report = self.report(self.log(odd, "b.log"), self.log(even, "a.log"))
+        self.assertEqual((report["requests"], report["late"], report["ahead"]), (601, 0, 1))
+        self.assertEqual(report["outcomes"]["denied"], right["outcomes"]["denied"])
+        # The same in the first line of a log.
+        report = self.report(self.log(line + even.replace(line, ""), "a.log"), "b.log")
+        self.assertEqual((report["requests"], report["late"], report["ahead"]), (601, 0, 1))
+        self.assertEqual(report["keys"], right["keys"])
 
     def test_lines_that_cannot_be_read_are_counted_and_the_first_are_shown(self):
         report = self.report(self.log("#Version: 1.0\n" + COMBINED + "nonsense\n" * 10))

@@ -62,7 +62,7 @@ class OwnLines {
   }
   std::shared_ptr<const config::Config> config_ = load();
   OwnLogConfiguration own_{config_->proxy, config_->limiter};
-  Run run_{own_.proxy, own_.limits, {}};
+  Run run_{own_.proxy, own_.limits, {}, {}};
 };
 
 constexpr std::string_view key_a = "0000000000000000000000000000000a";

@@ -43,7 +43,7 @@ time            2026-01-01T12:00:00Z to 2026-01-01T12:05:00Z
 allowed         1,234,000 (100.0 %)
 denied          567 (0.05 %)
 no route        1 (< 0.01 %): no route matches, or Weir refuses the request before
-late            2 (< 0.01 %): logged more than a minute later, and decided then
+late            2 (< 0.01 %): their lines came more than a minute too late in the log; decided at the instant of the request before them
 unreadable lines 7
   a.log:3: its time cannot be read
   ... and 6 more

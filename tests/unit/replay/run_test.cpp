@@ -31,7 +31,7 @@ routes:
 
 class Replayed {
  public:
-  Replayed() : config_(load()), run_(config_->proxy, config_->limiter, {}) {}
+  Replayed() : config_(load()), run_(config_->proxy, config_->limiter, {}, {}) {}
 
   Replayed& get(std::string_view path, std::int64_t ms, int status = 200,
                 std::optional<std::int64_t> took_ms = {}) {

@@ -6,11 +6,15 @@
 namespace weir::replay {
 namespace {
 
+Instant at_second(std::int64_t seconds) {
+  return Instant{std::chrono::seconds(seconds)};
+}
+
 void add_at(TimeOrder& order, std::int64_t seconds, int status) {
   Arrival& arrival = order.storage();
-  arrival.at = Instant{std::chrono::seconds(seconds)};
+  arrival.at = at_second(seconds);
   arrival.status = status;
-  order.add(arrival);
+  order.add(arrival, arrival.at);
 }
 
 std::vector<int> taken(TimeOrder& order, bool is_end) {
@@ -43,6 +47,22 @@ TEST_CASE("requests of one instant stay in the order of their lines") {
   for (int i = 0; i < 50; ++i)
     lines[static_cast<std::size_t>(i)] = i;
   CHECK(taken(order, true) == lines);
+}
+
+TEST_CASE("a time that the log has not reached makes no other request late") {
+  TimeOrder order;
+  Arrival& wrong = order.storage();
+  wrong.at = at_second(1'000'000);
+  wrong.status = 1;
+  order.add(wrong, at_second(100));
+  add_at(order, 130, 2);
+  add_at(order, 120, 3);
+  CHECK(taken(order, false).empty());
+  REQUIRE(order.next(true)->status == 3);
+  CHECK_FALSE(order.is_ahead());
+  CHECK(order.next(true)->status == 2);
+  CHECK(order.next(true)->status == 1);
+  CHECK(order.is_ahead());
 }
 
 TEST_CASE("no more than the bound wait, and one that is late is passed on at once") {
