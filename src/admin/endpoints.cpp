@@ -110,6 +110,13 @@ bool lists(std::string_view methods, std::string_view method) {
   return false;
 }
 
+AdminAnswer unknown_endpoint(std::span<const AdminEndpoint> endpoints) {
+  std::string paths;
+  for (const AdminEndpoint& endpoint : endpoints)
+    paths.append(paths.empty() ? "" : ", ").append(endpoint.path);
+  return problem_answer(404, "no such admin endpoint; the endpoints are " + paths);
+}
+
 /// Takes the same time wherever the first difference is; only the length of `secret` can be
 /// measured.
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {
@@ -216,7 +223,7 @@ Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEnd
     const std::string_view foreign = why_foreign(request.from, *admin);
     if (!foreign.empty()) return problem_answer(403, foreign);
   }
-  if (!found) return problem_answer(404, "no such admin endpoint");
+  if (!found) return unknown_endpoint(endpoints);
   if (!lists(endpoint->methods, request.method)) {
     auto refusal = problem_answer(405, "allowed here: " + std::string(endpoint->methods));
     refusal.allow = endpoint->methods;

@@ -74,6 +74,15 @@ TEST_CASE("admin endpoints answer by path and method") {
   }
 }
 
+TEST_CASE("the answer to an unknown path lists the endpoints") {
+  const TestProcess process;
+  const auto given =
+      answer({.method = "GET", .path = "/v1/limit", .authorization = {}}, process.instruments());
+  CHECK(nlohmann::json::parse(given.body)["detail"] ==
+        "no such admin endpoint; the endpoints are /healthz, /readyz, /metrics, /v1/config, "
+        "/v1/reload, /v1/overrides, /");
+}
+
 TEST_CASE("POST /v1/reload is answered with what has changed, or with every problem") {
   const auto applied = reload_answer(
       {.hash = "c0ffee", .changed = {"listen", "routes.\"a\""}, .restart_needed = {"workers"}});
