@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/rfc3339.hpp"
+#include "status/json.hpp"
 
 namespace weir::admin {
 
@@ -31,16 +32,21 @@ std::string percent_text(std::int64_t millionths) {
   return text + '%';
 }
 
+status::ShadowReload shadow_status(const ShadowState& state) {
+  status::ShadowReload shown{.state = std::string(to_string(state.stage))};
+  if (state.stage == ShadowState::Stage::none) return shown;
+  shown.hash = state.hash;
+  shown.until = to_rfc3339(std::chrono::floor<std::chrono::seconds>(state.until));
+  shown.max_flips = percent_text(state.max_flips);
+  shown.decisions = state.decisions;
+  shown.flips = state.flips;
+  shown.skipped = state.skipped;
+  shown.reason = state.reason;
+  return shown;
+}
+
 void add_members(json::Object& to, const ShadowState& state) {
-  to.text("state", to_string(state.stage));
-  if (state.stage == ShadowState::Stage::none) return;
-  to.text("hash", state.hash)
-      .text("until", to_rfc3339(std::chrono::floor<std::chrono::seconds>(state.until)))
-      .text("max_flips", percent_text(state.max_flips))
-      .number("decisions", static_cast<std::int64_t>(state.decisions))
-      .number("flips", static_cast<std::int64_t>(state.flips))
-      .number("skipped", static_cast<std::int64_t>(state.skipped));
-  if (!state.reason.empty()) to.text("reason", state.reason);
+  status::add_members(to, shadow_status(state));
 }
 
 }  // namespace weir::admin

@@ -11,6 +11,7 @@
 #include "base/counters.hpp"
 #include "base/time.hpp"
 #include "json/write.hpp"
+#include "status/status.hpp"
 
 namespace weir::admin {
 
@@ -36,6 +37,9 @@ std::string_view to_string(ShadowState::Stage stage);
 
 /// `0.5%`, with as many decimals as it needs.
 std::string percent_text(std::int64_t millionths);
+
+/// The state as text and numbers.
+status::ShadowReload shadow_status(const ShadowState& state);
 
 /// The state as members of a JSON object.
 void add_members(json::Object& to, const ShadowState& state);

@@ -25,6 +25,7 @@ status::Process process_status(const Instruments& in, const ProcessStats& proces
 status::Configuration configuration_status(const Instruments& in) {
   status::Configuration made{.hash = in.config_hash, .loaded_at_s = in.config_loaded_at_s};
   made.restart_needed.assign(in.restart_needed.begin(), in.restart_needed.end());
+  if (in.shadow_reload != nullptr) made.shadow_reload = shadow_status(in.shadow_reload->state());
   if (in.reloads == nullptr) return made;
   made.reloads = in.reloads->ok.value();
   made.failed_reloads = in.reloads->failed.value();

@@ -193,6 +193,12 @@ std::string json_of(const Report& report, const Store& store) {
   return made.str();
 }
 
+std::string json_of(const ShadowReload& shadow) {
+  json::Object made;
+  add_members(made, shadow);
+  return made.str();
+}
+
 std::string json_of(const Configuration& configuration) {
   return json::Object()
       .text("hash", configuration.hash)
@@ -200,10 +206,23 @@ std::string json_of(const Configuration& configuration) {
       .number("reloads", whole(configuration.reloads))
       .number("failed_reloads", whole(configuration.failed_reloads))
       .texts("restart_needed", configuration.restart_needed)
+      .json("shadow_reload", json_of(configuration.shadow_reload))
       .str();
 }
 
 }  // namespace
+
+void add_members(json::Object& to, const ShadowReload& shadow) {
+  to.text("state", shadow.state);
+  if (shadow.is_none()) return;
+  to.text("hash", shadow.hash)
+      .text("until", shadow.until)
+      .text("max_flips", shadow.max_flips)
+      .number("decisions", whole(shadow.decisions))
+      .number("flips", whole(shadow.flips))
+      .number("skipped", whole(shadow.skipped));
+  if (!shadow.reason.empty()) to.text("reason", shadow.reason);
+}
 
 std::string to_json(const WindowReport& window) {
   const Report& report = window.report;

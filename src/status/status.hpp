@@ -118,11 +118,26 @@ struct TopKeys {
   std::vector<TopKey> keys{};  ///< the most denied first
 };
 
+/// The latest configuration that decided in shadow before a reload. GET /v1/reload has the same
+/// members.
+struct ShadowReload {
+  std::string state{"none"};  ///< `none`: no configuration was tried since the start
+  std::string hash{};         ///< of the configuration
+  std::string until{};        ///< RFC 3339
+  std::string max_flips{};    ///< a percentage
+  std::uint64_t decisions = 0, flips = 0;
+  std::uint64_t skipped = 0;  ///< requests that were not compared
+  std::string reason{};       ///< why it was dropped
+
+  bool is_none() const { return state == "none"; }
+};
+
 struct Configuration {
   std::string hash{};            ///< 64 hexadecimal digits
   std::int64_t loaded_at_s = 0;  ///< Unix time
   std::uint64_t reloads = 0, failed_reloads = 0;
   std::vector<std::string> restart_needed{};  ///< keys that wait for a restart
+  ShadowReload shadow_reload{};
 };
 
 struct Process {

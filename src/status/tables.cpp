@@ -206,6 +206,17 @@ void write_keys(std::string& out, const std::vector<TokenKeys>& keys) {
   }
 }
 
+void write_shadow_reload(std::string& out, const ShadowReload& shadow) {
+  if (shadow.is_none()) return;
+  Table table(out, "Reload in shadow",
+              {"state", "until", "flips", "decisions", "max flips", "not compared", "configuration",
+               "reason"});
+  table.row(shadow.state,
+            {shadow.until, std::to_string(shadow.flips), std::to_string(shadow.decisions),
+             shadow.max_flips, std::to_string(shadow.skipped), shadow.hash,
+             shadow.reason.empty() ? std::string(none) : shadow.reason});
+}
+
 void write_instance(std::string& out, const Status& status) {
   Table table(out, "Instance", {"", "value"});
   table.row("state", {status.process.state});
@@ -269,6 +280,7 @@ std::string tables_of(const Report& report) {
   write_upstreams(out, report);
   write_holds(out, report);
   write_keys(out, report.status.keys);
+  write_shadow_reload(out, report.status.configuration.shadow_reload);
   write_instance(out, report.status);
   return out;
 }

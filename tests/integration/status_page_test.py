@@ -207,6 +207,30 @@ class Numbers(PageCase):
         self.assertEqual(list(page.rows("policies")), ["p"])
         self.assertEqual(page.violations(), [])
 
+    def test_a_reload_in_shadow(self):
+        """Its table appears with it, and shows how it ended, with and without JavaScript."""
+        config = fixed({"p": THREE_AN_HOUR})
+        weir = self.start(config)
+        page, plain = self.live(weir), self.open(weir, script=False)
+        self.assertEqual(page.rows("shadow"), {})
+        self.assertNotIn("Reload in shadow", plain.evaluate("document.body.innerText"))
+        weir.write(fixed({"p": {**THREE_AN_HOUR, "rate": "2/1h"}}))
+        with weir.connect_admin() as admin:
+            begun = admin.request("POST", "/v1/reload?shadow=1h&max_flips=1%25").json()
+        self.send(weir, "/0", 3)
+        self.await_cell(page, "shadow", "shadow", "flips", "1")
+        for column, value in (("decisions", "3"), ("max flips", "1%"), ("until", begun["until"]), ("not compared", "0"),
+                              ("configuration", begun["hash"][:12]), ("reason", "\u2013")):
+            self.assertEqual(self.cell(page, "shadow", "shadow", column), value, column)
+        weir.write(config)
+        weir.signal(signal.SIGHUP)
+        self.await_cell(page, "shadow", "dropped", "reason", "replaced by another reload")
+        self.assert_clean(page)
+        plain.go(self.url(weir))
+        shown = plain.evaluate("document.body.innerText")
+        for text in ("Reload in shadow", begun["until"], "replaced by another reload"):
+            self.assertIn(text, shown)
+
     def test_a_page_that_nobody_sees_has_no_connection(self):
         weir = self.start(fixed({"p": THREE_AN_HOUR}))
         page = self.live(weir)

@@ -119,6 +119,11 @@ function makeTables() {
     keys: new Table('keys', [
       row => row.provider, row => row.age === null ? none : ageText(row.age), row => totalText(row.fetched),
       row => ({text: totalText(row.failed), style: row.problem ? 'alarm' : ''}), row => row.problem || none]),
+    shadow: new Table('shadow', [
+      row => ({text: row.state, style: row.state === 'dropped' ? 'alarm' : ''}), row => row.until,
+      row => ({text: totalText(row.flips), style: row.state === 'dropped' && row.flips > 0 ? 'alarm' : ''}),
+      row => totalText(row.decisions), row => row.max_flips, row => totalText(row.skipped),
+      row => ({text: row.hash.slice(0, 12), style: 'key', title: row.hash}), row => row.reason || none]),
   };
 }
 
@@ -133,6 +138,8 @@ function showTables(tables, status) {
   tables.decisions.show(status.decisions);
   tables.nodes.show(status.store.nodes || [], status.store.nodes_omitted);
   tables.keys.show(status.token_keys);
+  const shadow = status.configuration.shadow_reload;
+  tables.shadow.show(shadow.state === 'none' ? [] : [shadow]);
 }
 
 /* A list of names and values, in which absent values are left out. */

@@ -125,6 +125,20 @@ TEST_CASE("the status has the process, its configuration and the memory store") 
   CHECK(status_of(process).process.state == "draining");
 }
 
+TEST_CASE("the status has the configuration that is in shadow") {
+  TestProcess process;
+  CHECK(status_of(process).configuration.shadow_reload.is_none());
+  ShadowReload shadow;
+  Instruments instruments = process.instruments();
+  instruments.shadow_reload = &shadow;
+  const auto shown = [&] { return read_status(instruments, {}, noon).configuration.shadow_reload; };
+  CHECK(shown().is_none());
+  shadow.set({.stage = ShadowState::Stage::shadow, .max_flips = 5'000, .flips = 3});
+  CHECK(shown().state == "shadow");
+  CHECK(shown().max_flips == "0.5%");
+  CHECK(shown().flips == 3);
+}
+
 TEST_CASE("the status has the store that instances share, and its nodes") {
   TestProcess process;
   process.share_store();

@@ -16,6 +16,23 @@ json count_of(std::uint64_t total, double per_second) {
   return {{"total", total}, {"per_second", per_second}};
 }
 
+TEST_CASE("a reload in shadow as JSON") {
+  Status status = sample_status();
+  status.configuration.shadow_reload = sample_shadow_reload();
+  json expected{{"state", "shadow"}, {"hash", "ab"},        {"until", "2026-01-01T00:00:00Z"},
+                {"decisions", 700},  {"max_flips", "0.5%"}, {"flips", 2},
+                {"skipped", 1}};
+  const auto shown = [&] {
+    return json::parse(to_json(sample_report(status)))["configuration"]["shadow_reload"];
+  };
+  CHECK(shown() == expected);
+  status.configuration.shadow_reload.state = "dropped";
+  status.configuration.shadow_reload.reason = "why";
+  expected["state"] = "dropped";
+  expected["reason"] = "why";
+  CHECK(shown() == expected);
+}
+
 TEST_CASE("a report as JSON") {
   const json made = json::parse(to_json(sample_report()));
   CHECK(made["at"] == 1'700'000'000.5);
@@ -30,7 +47,8 @@ TEST_CASE("a report as JSON") {
                                       {"loaded_at", 1'699'999'000},
                                       {"reloads", 3},
                                       {"failed_reloads", 1},
-                                      {"restart_needed", {"workers"}}});
+                                      {"restart_needed", {"workers"}},
+                                      {"shadow_reload", {{"state", "none"}}}});
   const json durations{{"p50", 0.00005}, {"p90", 0.00009}, {"p99", 0.000099}};
   const json traffic{{"over", 10.0},
                      {"requests", count_of(8, 0.8)},

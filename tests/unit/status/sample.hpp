@@ -48,6 +48,17 @@ inline Status sample_status() {
   return made;
 }
 
+/// A configuration that is in shadow.
+inline ShadowReload sample_shadow_reload() {
+  return {.state = "shadow",
+          .hash = "ab",
+          .until = "2026-01-01T00:00:00Z",
+          .max_flips = "0.5%",
+          .decisions = 700,
+          .flips = 2,
+          .skipped = 1};
+}
+
 /// Since a status of ten seconds before, in which nothing had been counted.
 inline WindowReport sample_report(Status status = sample_status()) {
   Status before{.at = status.at - std::chrono::seconds(10)};

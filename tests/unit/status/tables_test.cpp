@@ -51,6 +51,18 @@ TEST_CASE("the tables have the numbers of the report") {
   CHECK(contains(html, "<p class=\"problem\">redis is lost</p>"));
   CHECK(html.find("<caption>Policies") < html.find("<caption>Routes"));
   CHECK(!contains(html, "Most denied"));
+  CHECK(!contains(html, "Reload in shadow"));
+}
+
+TEST_CASE("a configuration that was tried has a table") {
+  Status status = sample_status();
+  status.configuration.shadow_reload = sample_shadow_reload();
+  const auto html = [&] { return tables_of(sample_report(status).report); };
+  CHECK(contains(html(), "<caption>Reload in shadow"));
+  CHECK(row_of(html(), "shadow") == "2026-01-01T00:00:00Z 2 700 0.5% 1 ab \u2013");
+  status.configuration.shadow_reload.state = "dropped";
+  status.configuration.shadow_reload.reason = hostile;
+  CHECK(row_of(html(), "dropped") == "2026-01-01T00:00:00Z 2 700 0.5% 1 ab " + escaped(hostile));
 }
 
 TEST_CASE("no text of the configuration becomes markup") {
