@@ -44,6 +44,12 @@ TopCount count_of(const RouteKey& key, const KeyCounts& counts) {
   return {.most = found->count, .error = found->error};
 }
 
+/// A denial and an early retry are requests too: a key has at most as many.
+TopCount limited(const TopCount& count, std::uint64_t requests) {
+  const std::uint64_t excess = count.most - std::min(count.most, requests);
+  return {.most = count.most - excess, .error = count.error - std::min(count.error, excess)};
+}
+
 /// A request of a worker that has a newer configuration than the names.
 std::string name_of(std::uint32_t id, const std::vector<std::string>& names) {
   return id < names.size() ? names[id] : std::string();
@@ -125,7 +131,8 @@ TopList make_top_list(std::vector<limiter::TopCounts> workers, const TopQuery& q
                .policy = name_of(entry->key.policy_id, names.policies),
                .route = name_of(entry->key.route_id, names.routes)});
     for (std::size_t event = 0; event < key_event_count; ++event)
-      key.counts[event] = count_of(entry->key, events[event]);
+      key.counts[event] = limited(count_of(entry->key, events[event]),
+                                  event == 0 ? ~std::uint64_t{0} : key.counts[0].most);
   }
   return list;
 }

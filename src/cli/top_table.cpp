@@ -33,10 +33,23 @@ std::string name_in(const json& object, std::string_view name) {
   return text;
 }
 
+/// A key that is not counted for this event has only a bound: `<=4`.
+std::string bounded_count_in(const json& key, std::string_view name) {
+  const auto count = key.at(name).get<std::uint64_t>();
+  const bool is_bound = count > 0 && key.at("error").at(name).get<std::uint64_t>() >= count;
+  return (is_bound ? "<=" : "") + std::to_string(count);
+}
+
 TopRow row_of(const json& key, const std::string& by) {
-  return {count_in(key, "requests"),     count_in(key, "denied"), count_in(key, "early_retries"),
-          count_in(key.at("error"), by), name_in(key, "policy"),  name_in(key, "route"),
-          name_in(key, "identity"),      name_in(key, "client"),  "hash:" + name_in(key, "hash")};
+  return {bounded_count_in(key, "requests"),
+          bounded_count_in(key, "denied"),
+          bounded_count_in(key, "early_retries"),
+          count_in(key.at("error"), by),
+          name_in(key, "policy"),
+          name_in(key, "route"),
+          name_in(key, "identity"),
+          name_in(key, "client"),
+          "hash:" + name_in(key, "hash")};
 }
 
 /// The number of characters of UTF-8.

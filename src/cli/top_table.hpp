@@ -14,7 +14,8 @@ struct TopTable {
 };
 
 /// Reads an answer. The column `+/-` is how much the count of the column that sorts the list may be
-/// too high. Control characters are replaced. Empty: this is not an answer of Weir.
+/// too high. A count of which only a bound is known is `<=N`. Control characters are replaced.
+/// Empty: this is not an answer of Weir.
 std::optional<TopTable> read_top_table(std::string_view body);
 
 }  // namespace weir::cli

@@ -121,6 +121,24 @@ TEST_CASE("with more keys than memory each count has its error") {
                         {"error", {{"requests", 0}, {"denied", 0}, {"early_retries", 0}}}}));
 }
 
+TEST_CASE("a key has no more denials than requests, even if its denials are not counted") {
+  TopKeys worker(1);
+  add(worker, key_of(1'000'000), 500);
+  for (std::uint64_t who = 1; who <= 3'000; ++who)
+    add(worker, key_of(who), 3, 3);
+  add(worker, key_of(1'000'001), 2);
+  const TopList list = list_of({&worker}, {.most = 1'000'000});
+  REQUIRE(list.unseen[1] >= 2);
+  CHECK(list.keys[0].counts[0].most == 500);
+  CHECK(list.keys[0].counts[1].most == list.unseen[1]);
+  for (const TopKey& key : list.keys) {
+    CHECK(key.counts[1].most <= key.counts[0].most);
+    CHECK(key.counts[2].most <= key.counts[0].most);
+    for (const TopCount& count : key.counts)
+      CHECK(count.error <= count.most);
+  }
+}
+
 TEST_CASE("a query of top keys is read, or refused with the values that are right") {
   const TopContext context{
       .policies = {"narrow", "wide"}, .routes = {"search", "login"}, .names = top_names};

@@ -29,6 +29,16 @@ TEST_CASE("a list of top keys is a table with aligned columns") {
         "       5       0      0    0  p?[0m     login  client    192.0.2.1  hash:cd");
 }
 
+TEST_CASE("a count that is only a bound is shown as one") {
+  const auto table = read_top_table(
+      R"({"by":"requests","window":1,"total":{"requests":20,"denied":7,"early_retries":1},"keys":[)"
+      R"({"hash":"ab","identity":"i","client":"::1","policy":"p","route":"r",)"
+      R"("requests":9,"denied":4,"early_retries":3,)"
+      R"("error":{"requests":2,"denied":4,"early_retries":1}}]})");
+  REQUIRE(table.has_value());
+  CHECK(table->rows[1] == "       9     <=4      3    2  p       r      i         ::1     hash:ab");
+}
+
 TEST_CASE("another answer is no list of top keys") {
   CHECK_FALSE(read_top_table("").has_value());
   CHECK_FALSE(read_top_table("[]").has_value());
