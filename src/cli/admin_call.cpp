@@ -113,7 +113,9 @@ Result<AdminReply> ask_admin(const Endpoint& address, AdminQuestion question, Se
   request.url.target = std::move(question.target);
   request.url.host = address.is_unix() ? "localhost" : address.host;
   if (!address.is_unix()) request.url.port = address.port;
-  return fetch::answer_to(std::move(request));
+  if (!question.gives_up) return fetch::answer_to(std::move(request));
+  auto answer = fetch::answer_unless(question.gives_up, std::move(request));
+  return answer ? *std::move(answer) : Problem{"the request was given up"};
 }
 
 CLI::Option& add_admin_target(CLI::App& command, AdminTarget& target, const std::string& help,

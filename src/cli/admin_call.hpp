@@ -1,6 +1,7 @@
 // Calls of commands to the admin server of a running instance.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ struct AdminQuestion {
   std::string target;
   std::string body{};       ///< JSON; empty: none
   int expected_status = 0;  ///< returned like an answer below 300, such as 422
+  /// Called every few milliseconds while the answer is awaited; true ends the request. Empty: it is
+  /// awaited until the timeout.
+  std::function<bool()> gives_up{};
 };
 
 using AdminReply = fetch::Answer;

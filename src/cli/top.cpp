@@ -64,43 +64,66 @@ int print_top(const TopArguments& arguments) {
   return succeeded;
 }
 
+/// Empty: the character has no meaning.
+std::string_view event_of(char character) {
+  const auto event = std::ranges::find(app::key_event_names, character,
+                                       [](std::string_view name) { return name.front(); });
+  return event == app::key_event_names.end() ? std::string_view() : *event;
+}
+
+bool has_meaning(const TerminalEvent& event) {
+  using Kind = TerminalEvent::Kind;
+  if (event.kind == Kind::key) return event.character == 'q' || !event_of(event.character).empty();
+  return event.kind != Kind::nothing;
+}
+
 /// The view of the terminal. Keeps the latest table while the instance cannot be reached.
 class TopView {
  public:
   TopView(TopArguments& arguments, Terminal& terminal)
       : arguments_(arguments), terminal_(terminal) {}
 
-  /// Asks for the list, and shows it.
-  void refresh() {
+  /// Asks for the list, and shows it. Returns the event that came before the answer, which ends the
+  /// request; `nothing`: none did.
+  TerminalEvent refresh() {
     const std::size_t height = terminal_.height();
     const std::size_t rows = height > other_lines ? height - other_lines : 1;
+    TerminalEvent event;
     int code = succeeded;
-    const auto reply = call_admin(
-        arguments_, {.target = top_target(arguments_, std::min(rows, most_top_keys))}, code);
+    const auto reply = call_admin(arguments_,
+                                  {.target = top_target(arguments_, std::min(rows, most_top_keys)),
+                                   .gives_up =
+                                       [&] {
+                                         event = terminal_.wait(Duration{0});
+                                         return has_meaning(event);
+                                       }},
+                                  code);
+    if (has_meaning(event)) return event;
     problem_ = reply ? std::string() : reply.error().message;
     if (reply) {
       if (auto table = read_top_table(reply->body)) {
         table_ = *std::move(table);
+        by_ = arguments_.by;
       } else {
         problem_ = arguments_.url + ": the answer is not one of Weir's admin server";
       }
     }
     show();
+    return {};
   }
 
-  /// Sorts by the event whose name begins with this character.
-  void sort_by(char character) {
-    const auto event = std::ranges::find(app::key_event_names, character,
-                                         [](std::string_view name) { return name.front(); });
-    if (event == app::key_event_names.end()) return;
-    arguments_.by = *event;
-    refresh();
+  /// Sorts by the event whose name begins with this character. Returns false if there is none.
+  bool sort_by(char character) {
+    const auto event = event_of(character);
+    if (event.empty()) return false;
+    arguments_.by = event;
+    return true;
   }
 
- private:
+  /// Shows the latest list, whose order is that of its request.
   void show() const {
     std::vector<TerminalLine> lines;
-    lines.push_back({.text = "weir top by " + arguments_.by + ", " + table_.summary});
+    lines.push_back({.text = "weir top by " + by_ + ", " + table_.summary});
     for (const std::string& row : table_.rows)
       lines.push_back({.text = row, .is_highlighted = lines.size() == 1});
     const std::size_t height = terminal_.height();
@@ -111,9 +134,11 @@ class TopView {
     terminal_.show(lines);
   }
 
+ private:
   TopArguments& arguments_;
   Terminal& terminal_;
   TopTable table_;
+  std::string by_{arguments_.by};  ///< the order of the table
   std::string problem_;
 };
 
@@ -121,17 +146,17 @@ class TopView {
 void run_view(TopView& view, Terminal& terminal) {
   using Kind = TerminalEvent::Kind;
   using Clock = std::chrono::steady_clock;
-  for (;;) {
-    view.refresh();
-    const auto due = Clock::now() + refresh_interval;
-    for (auto now = Clock::now(); now < due; now = Clock::now()) {
-      const TerminalEvent event =
-          terminal.wait(std::chrono::duration_cast<Duration>(due - now) + Duration{1'000});
-      if (event.kind == Kind::ended) return;
-      if (event.kind == Kind::resized) view.refresh();
-      if (event.kind != Kind::key) continue;
-      if (event.character == 'q') return;
-      view.sort_by(event.character);
+  auto due = Clock::now();
+  TerminalEvent event;
+  while (event.kind != Kind::ended && (event.kind != Kind::key || event.character != 'q')) {
+    const bool is_sorted = event.kind == Kind::key && view.sort_by(event.character);
+    if (event.kind == Kind::resized) view.show();
+    const auto now = Clock::now();
+    if (is_sorted || event.kind == Kind::resized || now >= due) {
+      event = view.refresh();
+      due = Clock::now() + refresh_interval;
+    } else {
+      event = terminal.wait(std::chrono::duration_cast<Duration>(due - now) + Duration{1'000});
     }
   }
 }
@@ -186,7 +211,7 @@ void add_top(CLI::App& root, Action& chosen) {
   command->footer(
       "Refreshes once a second. Keys: r, d and e sort by requests, denied and early retries, q\n"
       "quits. Shows the keyed hash of each key, as the access log does, and never a key. Counts\n"
-      "are never too low, and too high by at most +/-.");
+      "are never too low, and too high by at most +/-. <=N is a bound: the key is not counted.");
   command->callback([&chosen, arguments] {
     chosen = [arguments] {
       return arguments->once || arguments->json ? print_top(*arguments) : show_top(*arguments);

@@ -12,6 +12,8 @@ namespace weir::fetch {
 namespace {
 
 constexpr std::size_t most_head = 64 * 1024;
+/// As short as the reaction to a key should be.
+constexpr auto longest_run = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -104,6 +106,20 @@ Result<Answer> answer_to(Request request) {
     io.stop();
   });
   io.run();
+  return result;
+}
+
+std::optional<Result<Answer>> answer_unless(const std::function<bool()>& gives_up,
+                                            Request request) {
+  asio::io_context io(1);
+  std::optional<Result<Answer>> result;
+  const auto call = Call::start(io, std::move(request),
+                                [&](Result<Answer> answer) { result = std::move(answer); });
+  while (!result && !gives_up())
+    io.run_for(longest_run);
+  if (!result) call->cancel();
+  io.restart();
+  io.run();  // what is left of the call
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,5 +47,9 @@ struct Answer {
 /// Sends the request and waits for its answer. A problem is text without the URL and the token:
 /// "cannot connect: Connection refused".
 Result<Answer> answer_to(Request request);
+
+/// The same, and calls `gives_up` every few milliseconds while it waits. Returns nothing when that
+/// returns true: the request has ended.
+std::optional<Result<Answer>> answer_unless(const std::function<bool()>& gives_up, Request request);
 
 }  // namespace weir::fetch

@@ -263,6 +263,33 @@ class TopView(TopCase):
         self.assertEqual(terminal.end(), 0)
         self.assertTrue(terminal.is_restored(), terminal.read())
 
+    def test_keys_count_while_the_instance_hangs(self):
+        """The server answers the first two requests; each later one stays open until the view ends it."""
+        with self.connect_admin(self.weir) as admin:
+            body = admin.get("/v1/top").body
+        targets, ended = [], []
+
+        def behaviour(exchange):
+            targets.append(exchange.target)
+            if len(targets) <= 2:
+                return exchange.answer(body)
+            ended.append(exchange.reader.fill())
+
+        hangs = self.upstream(behaviour)
+        terminal = Terminal("top", "--admin", hangs.url)
+        self.addCleanup(terminal.close)
+        terminal.wait_for("weir top by requests, last")
+        eventually(lambda: len(targets) == 3, "a request that hangs")
+        terminal.press("d")
+        eventually(lambda: len(targets) == 4, "a request for the other list")
+        self.assertIn("by=denied", targets[3])
+        terminal.resize(30, 160)
+        eventually(lambda: len(targets) == 5, "a request for more lines")
+        terminal.press("q")
+        self.assertEqual(terminal.end(), 0)
+        eventually(lambda: len(ended) == 3, "the view ends its requests")
+        self.assertNotIn("timed out", terminal.read())
+
     def test_a_terminal_that_cannot_be_used_is_refused(self):
         terminal = self.terminal(type="no-such-terminal")
         self.assertEqual(terminal.end(), 2)

@@ -227,6 +227,23 @@ TEST_CASE("the timeout covers every phase") {
   CHECK(far->has_ended());
 }
 
+TEST_CASE("a call that waits ends when its caller gives up") {
+  TestServer server;
+  const Request request{.url = {.host = "127.0.0.1", .port = server.port()},
+                        .timeout = std::chrono::hours(1),
+                        .most_body = 10};
+  int asked = 0;
+  CHECK_FALSE(answer_unless([&] { return ++asked == 3; }, request).has_value());
+  CHECK(asked == 3);
+  const auto far = server.accept();
+  far->receive();
+  CHECK(far->has_ended());
+  server.close();
+  const auto refused = answer_unless([] { return false; }, request);
+  REQUIRE(refused.has_value());
+  CHECK(refused->error().message == "cannot connect: Connection refused");
+}
+
 TEST_CASE("a call that waits needs no loop of the caller") {
   TestServer server;
   Request request{.url = {.host = "127.0.0.1", .port = server.port()},
