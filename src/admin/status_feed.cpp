@@ -40,6 +40,23 @@ class StatusFeed::Page {
   std::list<steady_timer*>::iterator position_;
 };
 
+/// Events are made while it exists, whatever ends them.
+class StatusFeed::Ticking {
+ public:
+  explicit Ticking(StatusFeed& feed) : feed_(&feed) { feed.is_ticking_ = true; }
+  Ticking(Ticking&& other) noexcept : feed_(std::exchange(other.feed_, nullptr)) {}
+  Ticking& operator=(Ticking&&) = delete;
+  ~Ticking() {
+    if (feed_ == nullptr) return;
+    feed_->event_ = nullptr;
+    feed_->latest_.reset();
+    feed_->is_ticking_ = false;
+  }
+
+ private:
+  StatusFeed* feed_;
+};
+
 std::vector<AdminEndpoint> StatusFeed::endpoints() {
   return {{"/", "GET, HEAD",
            [this](const AdminCall& call, const Instruments&, const Reply& reply) {
@@ -89,7 +106,7 @@ boost::asio::awaitable<void> StatusFeed::answer_status(Reply reply) {
 }
 
 /// Makes events until no page is open.
-boost::asio::awaitable<void> StatusFeed::tick() {
+boost::asio::awaitable<void> StatusFeed::tick(Ticking /*ticking*/) {
   steady_timer next(io_, steady_timer::clock_type::now());
   while (!pages_.empty()) {
     try {
@@ -103,9 +120,6 @@ boost::asio::awaitable<void> StatusFeed::tick() {
     next.expires_after(times_.event_interval);
     co_await next.async_wait(use_awaitable);
   }
-  event_ = nullptr;
-  latest_.reset();
-  is_ticking_ = false;
 }
 
 boost::asio::awaitable<void> StatusFeed::serve(Stream& stream, bool is_head,
@@ -117,7 +131,10 @@ boost::asio::awaitable<void> StatusFeed::serve(Stream& stream, bool is_head,
   stream.expires_after(times_.slowest_page);
   co_await beast_http::async_write_header(stream, serializer, use_awaitable);
   if (is_head) co_return;
-  if (!std::exchange(is_ticking_, true)) boost::asio::co_spawn(io_, tick(), boost::asio::detached);
+  if (!is_ticking_) {
+    Ticking ticking(*this);
+    boost::asio::co_spawn(io_, tick(std::move(ticking)), boost::asio::detached);
+  }
   std::shared_ptr<const std::string> sent;
   while (true) {
     while (event_ == sent) {

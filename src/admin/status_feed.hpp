@@ -63,10 +63,11 @@ class StatusFeed {
 
  private:
   class Page;
+  class Ticking;
   status::WindowReport read();
   void answer_page(const AdminCall& call, const Reply& reply);
   boost::asio::awaitable<void> answer_status(Reply reply);
-  boost::asio::awaitable<void> tick();
+  boost::asio::awaitable<void> tick(Ticking ticking);
 
   boost::asio::io_context& io_;
   const Shown shown_;

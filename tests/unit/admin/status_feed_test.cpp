@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 
 #include "catch.hpp"
 #include "test_process.hpp"
+#include "unit/http/allocations.hpp"
 
 namespace weir::admin {
 namespace {
@@ -71,7 +73,11 @@ struct OpenPage {
 struct World {
   explicit World(const FeedTimes& times)
       : feed(
-            io, [this] { return process.shown(); },
+            io,
+            [this] {
+              if (std::exchange(fails, false)) throw std::runtime_error("a failure of the test");
+              return process.shown();
+            },
             [](const auto& done) {
               done({.window = 1s, .keys = {{.identity = "api_key", .hash = "a1b2", .denied = 7}}});
             },
@@ -85,7 +91,8 @@ struct World {
   }
 
   TestProcess process{many_routes()};
-  StatusFeed feed;  // outlives the loop, whose pages leave it
+  bool fails = false;  ///< the next time
+  StatusFeed feed;     // outlives the loop, whose pages leave it
   asio::io_context io;
 };
 
@@ -148,6 +155,37 @@ TEST_CASE("a number of pages may be open") {
   while (!pages.front()->is_closed)
     world.io.run_one();
   CHECK_FALSE(world.feed.is_full());
+}
+
+TEST_CASE("a page without memory for the events leaves them to the next one") {
+  // Lets one allocation fail, then the next one, until the step needs no more.
+  bool has_failed = true;
+  for (std::size_t number = 1; has_failed; ++number) {
+    CAPTURE(number);
+    World world({.event_interval = 10ms});
+    OpenPage first(world.io, world.feed);
+    while (first.reader.available() == 0)
+      world.io.run_one();
+    // The head has been sent, so the next step begins the events.
+    try {
+      has_failed = is_failed_allocation(number, [&] { world.io.run_one(); });
+    } catch (const std::bad_alloc&) {
+      has_failed = true;
+    }
+    REQUIRE((has_failed || number > 1));
+    OpenPage second(world.io, world.feed);
+    CHECK(second.read().starts_with("data: {\"at\":"));
+  }
+}
+
+TEST_CASE("events that end with an error begin again with the next page") {
+  World world({.event_interval = 10ms});
+  world.fails = true;
+  OpenPage first(world.io, world.feed);
+  while (world.fails)
+    world.io.run_one();
+  OpenPage second(world.io, world.feed);
+  CHECK(second.read().starts_with("data: {\"at\":"));
 }
 
 }  // namespace
