@@ -26,12 +26,35 @@ std::string reload_target(const ReloadArguments& arguments) {
   return target;
 }
 
+/// A line for each problem, as `weir check` prints it.
+int print_problems(const ReloadArguments& arguments, const nlohmann::json& answer) try {
+  const auto number = [](const nlohmann::json& value) {
+    return value.is_null() ? std::string() : std::to_string(value.get<int>()) + ':';
+  };
+  std::string lines;
+  for (const auto& one : answer.at("problems")) {
+    lines += one.at("file").get<std::string>() + ':' + number(one.at("line")) +
+             number(one.at("column")) + ' ';
+    if (const auto path = one.at("path").get<std::string>(); !path.empty()) lines += path + ": ";
+    lines += one.at("message").get<std::string>() + '\n';
+  }
+  std::cerr << lines << "weir reload: " << arguments.url << ": "
+            << answer.at("detail").get<std::string>() << '\n';
+  return failed;
+} catch (const nlohmann::json::exception&) {
+  return reject_answer(arguments, "reload");
+}
+
 int reload(const ReloadArguments& arguments) {
+  constexpr int has_problems = 422;
   int code = succeeded;
-  const auto reply = ask_admin_of(arguments, "reload",
-                                  {.method = "POST", .target = reload_target(arguments)}, code);
+  const auto reply = ask_admin_of(
+      arguments, "reload",
+      {.method = "POST", .target = reload_target(arguments), .expected_status = has_problems},
+      code);
   if (!reply) return code;
   const auto answer = nlohmann::json::parse(reply->body, nullptr, false);
+  if (reply->status == has_problems) return print_problems(arguments, answer);
   if (!answer.is_object() || !answer.contains("hash")) return reject_answer(arguments, "reload");
   std::cout << reply->body;
   return succeeded;
