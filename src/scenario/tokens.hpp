@@ -6,7 +6,7 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
-#include "jwt/sign.hpp"
+#include "jwt/own_issuer.hpp"
 #include "scenario/scenario.hpp"
 
 namespace weir::scenario {

@@ -1,4 +1,4 @@
-#include "jwt/sign.hpp"
+#include "jwt/own_issuer.hpp"
 
 #include <array>
 #include <openssl/evp.h>

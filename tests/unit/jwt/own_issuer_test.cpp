@@ -1,5 +1,5 @@
 // Tokens of the issuer for tests of limits: valid for the provider that it joins, and for no other.
-#include "jwt/sign.hpp"
+#include "jwt/own_issuer.hpp"
 
 #include "catch.hpp"
 #include "jwt/verify.hpp"
