@@ -260,7 +260,7 @@ loop::Task<> Exchange::refuse(http::Refusal refusal) {
 loop::Task<> Exchange::answer_undecided() {
   if (client_.watchdog->aborted()) co_return;
   if (recorded_.outcome == limiter::Outcome::forbidden) count_.count_denial();
-  if (is_response(recorded_.outcome)) response_status_ = 401;
+  if (counts_as_response(recorded_.outcome)) response_status_ = 401;
   const AnswerPhase phase = answer_phase(context_, options().response_fields, request_);
   co_await answer(
       undecided_answer(recorded_, decision_.route(), phase, context_.fields, context_.body));

@@ -52,7 +52,7 @@ OwnAnswer undecided_answer(const DecisionRecord& decision, const options::Route*
 
 /// True if the answer to a request with this outcome counts as a response for `charge`: the token
 /// of a client is invalid, whom limits without one have admitted.
-constexpr bool is_response(limiter::Outcome outcome) {
+constexpr bool counts_as_response(limiter::Outcome outcome) {
   return outcome == limiter::Outcome::token_invalid;
 }
 

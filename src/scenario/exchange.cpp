@@ -138,7 +138,7 @@ void Exchange::answer(const config::Config& config, const offline::Request& requ
     answer_ = proxy::denial_answer(recorded_, phase, fields_, body_);
   } else {
     answer_ = proxy::undecided_answer(recorded_, route, phase, fields_, body_);
-    is_response_ = proxy::is_response(recorded_.outcome);
+    is_response_ = proxy::counts_as_response(recorded_.outcome);
   }
   answer_.edits = edits_of(route);
 }

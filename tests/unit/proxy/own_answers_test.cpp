@@ -75,7 +75,7 @@ TEST_CASE("every outcome that is no decision has its answer") {
   const OwnAnswer answer = undecided_answer(decision, &route, phase, fields, body);
   CHECK(answer.status == status);
   CHECK(http::lines_of(*answer.fields) == fields_of_answer);
-  CHECK(is_response(outcome) == (outcome == Outcome::token_invalid));
+  CHECK(counts_as_response(outcome) == (outcome == Outcome::token_invalid));
 }
 
 TEST_CASE("a refusal is a problem of its status, with the fields that the status needs") {
