@@ -32,8 +32,9 @@ class RetryAfterTable {
   /// counts.
   void give(const store::Key& key, Instant now, Instant retry_at);
 
-  /// True if the key was given a later instant than `arrived_at`, in an answer before it. Costs one
-  /// comparison while no key may be early.
+  /// True if the key was given a later instant than `arrived_at`, in an answer before it. Looks the
+  /// key up only if any key was given a later instant; after a denial that is so until the latest
+  /// of these instants has passed.
   bool is_early(const store::Key& key, Instant arrived_at) const {
     return to_us(arrived_at) < latest_.load(std::memory_order_relaxed) && is_given(key, arrived_at);
   }

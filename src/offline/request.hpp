@@ -44,7 +44,7 @@ class Request final : public limiter::QueueTicket {
   }
   /// True if a limiter has decided: then the evaluation is that of this request.
   bool is_limited() const { return is_limited_; }
-  /// True until it has ended, if it owns units.
+  /// True if one of its limits holds units. A denied request owns none of them.
   bool holds_units() const { return is_limited_ && decision_.evaluation().has_holds; }
 
   Instant arrived_at() const { return arrived_at_; }
