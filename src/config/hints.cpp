@@ -379,7 +379,7 @@ std::string rate_hint(std::string_view written) {
 }
 
 std::string duration_hint(std::string_view written) {
-  return did_you_mean(with_unit(written, times, "s"));
+  return duration_hint(written, Duration::max());
 }
 
 std::string duration_hint(std::string_view written, Duration most) {
@@ -388,11 +388,12 @@ std::string duration_hint(std::string_view written, Duration most) {
     const auto value = parse_duration(duration);
     if (value && *value <= most) return did_you_mean(duration);
   }
-  return duration_hint(written);
+  return {};
 }
 
 std::string size_hint(std::string_view written) {
-  return did_you_mean(with_unit(written, sizes, {}));
+  const std::string size = with_unit(written, sizes, {});
+  return parse_size(size) ? did_you_mean(size) : std::string();
 }
 
 }  // namespace weir::config

@@ -51,7 +51,8 @@ std::string endpoint_hint(std::string_view written);
 std::string rate_hint(std::string_view written);
 /// For 30 and "30 seconds".
 std::string duration_hint(std::string_view written);
-/// The same for a setting up to `most`: a number alone has the largest unit with which it may fit.
+/// The same for a setting up to `most`: a number alone has the largest unit with which it fits.
+/// Empty if no unit fits.
 std::string duration_hint(std::string_view written, Duration most);
 /// For 10MB and 10m.
 std::string size_hint(std::string_view written);

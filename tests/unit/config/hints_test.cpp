@@ -138,14 +138,19 @@ TEST_CASE("a rate, a duration or a size in another notation") {
                {"3 days", "3d"},
                {"2 weeks", ""},
                {"1m30s", ""},
+               {"99999999999999999999", ""},
+               {"99999999999999999999d", ""},
                {"soon", ""},
                {"", ""}});
+  check_hints([](std::string_view written) { return duration_hint(written, Duration{5'000'000}); },
+              {{"5", "5s"}, {"6", "6ms"}, {"6000", "6000us"}, {"6000000", ""}, {"3 days", ""}});
   check_hints(size_hint, {{"10MB", "10MiB"},
                           {"10m", "10MiB"},
                           {"8 KB", "8KiB"},
                           {"1 gib", "1GiB"},
                           {"512 bytes", "512B"},
                           {"10TB", ""},
+                          {"99999999999999999999MB", ""},
                           {"large", ""},
                           {"", ""}});
 }
