@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -21,12 +22,15 @@ using config::Key;
 
 constexpr std::size_t most_steps = 100'000;
 constexpr Instant default_start = instant_from_us(1'767'225'600'000'000);  // 2026-01-01T00:00:00Z
+/// So that no step is after the year 9999, the last one that a time can be written of.
+constexpr Instant latest_start = instant_from_us(253'055'232'000'000'000);  // 9989-01-01T00:00:00Z
 
 /// A scenario while it is read.
 struct Reading {
   Scenario& to;
   Problems& problems;  ///< of the configuration
   std::map<std::string, std::string> variables{};
+  std::set<std::string> used{};  ///< of them, those that the configuration has
 };
 
 void read_variables(const Cursor& in, Reading& reading) {
@@ -45,8 +49,9 @@ void read_config(const Cursor& in, Reading& reading) {
   config::Environment environment = config::process_environment(file);
   environment.variable = [&](const std::string& variable) {
     const auto found = reading.variables.find(variable);
-    return found == reading.variables.end() ? in.environment().variable(variable)
-                                            : std::optional(found->second);
+    if (found == reading.variables.end()) return in.environment().variable(variable);
+    reading.used.insert(variable);
+    return std::optional(found->second);
   };
   auto loaded = config::load_text(*text, environment);
   if (loaded) {
@@ -57,11 +62,26 @@ void read_config(const Cursor& in, Reading& reading) {
   reading.to.config_file = file;
 }
 
+/// Reports variables that the configuration does not have: their names may be misspelt.
+void check_variables(const Cursor& in, Reading& reading) {
+  if (reading.to.config == nullptr || !in.has("variables")) return;
+  const Cursor variables = in.at_key("variables");
+  for (const config::Entry& entry : variables.node().entries) {
+    if (reading.used.contains(entry.key)) continue;
+    variables.at(entry).error("the configuration does not have ${" + entry.key +
+                              "}; correct the name, or remove the variable");
+  }
+}
+
 void read_start(const Cursor& in, Reading& reading) {
   const auto text = in.text();
   if (!text) return;
   const auto start = parse_rfc3339(*text);
   if (!start) return in.error_showing("expected a date and a time, such as 2026-01-01T00:00:00Z");
+  if (*start > latest_start) {
+    return in.error_showing("expected a time until " + to_rfc3339(latest_start) +
+                            ", so that each step is before the year 10000");
+  }
   reading.to.start = *start;
 }
 
@@ -127,6 +147,15 @@ void check_step(const Cursor& in, const Step& step) {
     if (puts && in.has(key))
       in.at_key(key).error("a step with override has no request; write another step");
   }
+  if (!puts && in.has("every") && !in.has("repeat"))
+    in.at_key("every").error("there is only one request; add \"repeat\", or remove \"every\"");
+  if (step.response.until && *step.response.until < step.at) {
+    in.at_key("response")
+        .at_key("until")
+        .error("the response would be complete before its request at " +
+               config::format_duration(step.at) +
+               ": \"until\" counts from the start of the scenario, and \"after\" from the request");
+  }
   if (step.repeat > 1 && step.every > scenario_times.max / step.repeat)
     in.at_key("every").error("the last request would be later than " +
                              config::format_duration(scenario_times.max) +
@@ -151,7 +180,7 @@ void read_steps(const Cursor& in, Reading& reading) {
 // of it.
 constexpr Key<Reading> scenario_keys[] = {
     {.name = "variables", .read = read_variables},
-    {.name = "config", .read = read_config, .required = true},
+    {.name = "config", .read = read_config, .required = true, .then = check_variables},
     {.name = "start", .read = read_start},
     {.name = "steps", .read = read_steps, .required = true},
 };

@@ -32,16 +32,18 @@ void read_name(const Cursor& in, const Part& part, std::optional<std::string>& t
   }
 }
 
-bool is_policy(const Cursor& in, const Part& part, const std::string& name) {
+/// `shown`: the name as it is written, without the values of variables.
+bool is_policy(const Cursor& in, const Part& part, const std::string& name,
+               const std::string& shown) {
   if (part.config == nullptr) return true;
-  return config::find_named(in, {.what = "policy", .written = name, .shown = name},
+  return config::find_named(in, {.what = "policy", .written = name, .shown = shown},
                             part.config->limiter.policies)
       .has_value();
 }
 
 void read_policy(const Cursor& in, Part& part) {
   read_name(in, part, part.to.policy,
-            [&](const std::string& name) { return is_policy(in, part, name); });
+            [&](const std::string& name) { return is_policy(in, part, name, in.node().text); });
 }
 
 void read_route(const Cursor& in, Part& part) {
@@ -95,7 +97,7 @@ void read_counts(const Cursor& in, const Part& part, Counts& to) {
   if (!in.expect_map("a map of policies to units")) return;
   for (const Entry& entry : in.node().entries) {
     const Cursor value = in.at(entry);
-    if (!is_policy(value, part, entry.key)) continue;
+    if (!is_policy(value, part, entry.key, entry.key)) continue;
     if (const auto count = config::read_integer(value, units)) to.emplace_back(entry.key, *count);
   }
 }

@@ -156,7 +156,9 @@ constexpr Key<PartOf<Response>> response_keys[] = {
     {.name = "until",
      .read =
          [](const Cursor& in, auto& part) {
-           config::read_duration(in, part.to.until.emplace(), scenario_times);
+           Duration until{-1};
+           config::read_duration(in, until, scenario_times);
+           if (until >= Duration{0}) part.to.until = until;
          }},
     {.name = "failure", .read = read_failure},
 };

@@ -6,9 +6,25 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "config/values.hpp"
+#include "http/characters.hpp"
 
 namespace weir::scenario {
 namespace {
+
+/// The text for a terminal, which may interpret control characters, also those of Unicode (C1):
+/// each becomes `?`, except the ends of lines.
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const Utf8Step step = next_utf8(text);
+    const std::string_view bytes = text.substr(0, step.length);
+    text.remove_prefix(step.length);
+    const bool is_c1 = bytes.size() == 2 && bytes >= "\xc2\x80" && bytes <= "\xc2\x9f";
+    const bool is_control = bytes.size() == 1 && http::is_control(bytes.front()) && bytes != "\n";
+    out += !step.well_formed || is_c1 || is_control ? std::string_view("?") : bytes;
+  }
+  return out;
+}
 
 /// `step 2 "too many", at 1s: POST http://api/login`
 std::string title_of(const StepResult& result, Duration at) {
@@ -151,8 +167,10 @@ std::string to_text(const FileResult& result) {
   std::string out;
   for (const StepResult& one : result.steps) {
     if (one.is_ok()) continue;
-    out += result.file + ':' + std::to_string(one.step->line) + ": " + title_of(one) + '\n' +
-           details_of(one) + '\n';
+    std::string title = title_of(one);
+    std::ranges::replace(title, '\n', ' ');
+    out += result.file + ':' + std::to_string(one.step->line) + ": " + printable(title) + '\n' +
+           printable(details_of(one)) + '\n';
   }
   const std::size_t failures = failures_in(result);
   const std::string count = std::to_string(result.steps.size());

@@ -131,6 +131,19 @@ TEST_CASE("Every problem of a scenario has its position, its key and what to wri
       {head + "- {at: 3, " + url + "}", R"(steps[0].at: )"},
       {head + "- {repeat: 1000000, every: 3650d, " + url + "}",
        R"(steps[0].every: the last request would be later than 3660d; lower "every" or "repeat")"},
+      {head + "- {every: 1s, " + url + "}",
+       R"(steps[0].every: there is only one request; add "repeat", or remove "every")"},
+      {head + "- {at: 10s, " + url + ", response: {until: 9s}}",
+       "steps[0].response.until: the response would be complete before its request at 10s"},
+      {head + "- {at: 10s, " + url + ", response: {until: 9}}",
+       R"(steps[0].response.until: a duration needs a unit)"},
+      {"config: weir.yaml\nstart: 9999-12-31T23:59:59-01:00\nsteps: [{" + url + "}]",
+       "2:8: start: expected a time until 9989-01-01T00:00:00Z"},
+      {"variables: {A: b}\n" + head + "- {" + url + "}",
+       "1:16: variables.A: the configuration does not have ${A}; correct the name"},
+      {head + "- {at: 99999999999999999999d, " + url + "}",
+       R"(steps[0].at: too large (here "99999999999999999999d"))"
+       "\n"},
       {head + "- {repeat: 0, " + url + "}", "expected a whole number from 1 to 1000000"},
       {head + "- {request: {}}", R"(steps[0].request: the key "url" is missing; write url: )"},
       {head + "- {request: {url: a/b}}",
@@ -179,6 +192,19 @@ TEST_CASE("The problems of the configuration are reported beside those of the sc
       directory.problems_of(head + "- {request: {url: x}, expect: {policy: p}}");
   CHECK_THAT(problems, Catch::Contains("limits.yaml:3:19: steps[0].request.url: expected"));
   CHECK_THAT(problems, Catch::Contains("weir.yaml:1:"));
+}
+
+TEST_CASE("The value of a variable is not part of a problem") {
+  const Directory directory(one_policy);
+  ::setenv("SCENARIO_SECRET", "secret-value", 1);
+  for (const std::string key : {"policy", "route", "upstream", "plan"}) {
+    const std::string problems = directory.problems_of(
+        head + "- {request: {url: \"http://a/\"}, expect: {" + key + ": \"${SCENARIO_SECRET}\"}}");
+    CHECK_THAT(problems, Catch::Contains("steps[0].expect." + key + ": no " + key + " is called"));
+    CHECK_THAT(problems, Catch::Contains("${SCENARIO_SECRET}"));
+    CHECK_THAT(problems, !Catch::Contains("secret-value"));
+  }
+  ::unsetenv("SCENARIO_SECRET");
 }
 
 TEST_CASE("The variables of a scenario are those of its configuration") {

@@ -50,6 +50,25 @@ TEST_CASE("a failed step has its line, its differences and its explanation") {
   CHECK_FALSE(result.is_ok());
 }
 
+TEST_CASE("control characters do not reach the terminal") {
+  const Step step = step_of(2, 7);
+  const FileResult result{.file = "limits.yaml",
+                          .steps = {{.step = &step,
+                                     .name = "a\x1b[31m\xc2\x9b\nb\xff caf\xc3\xa9",
+                                     .request = "GET http://a.test/x",
+                                     .failed = 1,
+                                     .repetition = 1,
+                                     .differences = {{"body", "\"\"", "\"\x07\""}},
+                                     .explanation = "verdict  \x08\n"}}};
+  CHECK(to_text(result) ==
+        "limits.yaml:7: step 2 \"a?[31m? b? caf\xc3\xa9\", at 0s: GET http://a.test/x\n"
+        "  body: expected \"\", found \"?\"\n"
+        "\n"
+        "    verdict  ?\n"
+        "\n"
+        "limits.yaml: 1 of 1 step failed\n");
+}
+
 TEST_CASE("JUnit XML has a suite for each file, and every text is escaped") {
   const Step fine = step_of(1, 3);
   const Step wrong = step_of(2, 4);
