@@ -3,9 +3,15 @@
 import json
 import signal
 import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
 
 from harness.case import limited
 from harness.exposition import labelled
+from harness.issuers import pyjwt
+from harness.key_server import KeyServer
 from harness.redis import Redis
 from harness.reload_case import ReloadCase
 from harness.waiting import eventually
@@ -110,6 +116,94 @@ class OutcomesWithRedis(Outcomes):
         return {"store": {"type": "redis", "redis": {"url": self.redis.url}}}
 
 
+class Tokens(ShadowCase):
+    """Requests whose identity is a claim of a token, with keys that both configurations fetch."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.issuer = pyjwt()
+        cls.addClassCleanup(cls.issuer.stop)
+        cls.key = cls.issuer.make_key("a", "ES256")
+
+    def key_server(self):
+        server = KeyServer(self.key)
+        self.addCleanup(server.stop)
+        return server
+
+    def config(self, rate, url):
+        return limited({"per_user": {"algorithm": "fixed_window", "rate": rate}},
+                       [{"policy": "per_user", "key": "user"}], {"user": {"jwt": {"provider": "idp", "claim": "sub"}}},
+                       jwt_providers={"idp": {"algorithms": ["ES256"], "jwks": {"url": url}}}, workers=2)
+
+    def ask_as(self, user):
+        token = self.issuer.token("a", "ES256", {"sub": user, "exp": int(time.time()) + 3600})
+        with self.connect(self.weir) as client:
+            return client.get("/", [("Authorization", f"Bearer {token}")]).status
+
+    def begin_with(self, url):
+        server = self.key_server()
+        self.serve(self.config("1000/1h", server.url))
+        eventually(lambda: self.ask_as("nobody") == 200, "the keys are there")
+        self.begin(self.config("1/1h", url or server.url), "shadow=1h&max_flips=100%25")
+
+    def test_they_are_compared_when_the_keys_are_there(self):
+        self.begin_with(None)
+
+        def compared():
+            self.assertEqual(self.ask_as(SECRET), 200)
+            return (now := self.state())["decisions"] >= 3 and now
+
+        shown = eventually(compared, "three requests that are compared")
+        self.assertEqual(shown["flips"], shown["decisions"] - 1)
+        [key] = shown["keys"]
+        self.assertEqual((key["identity"], key["policy"], key["candidate"]), ("user", "per_user", "denied"))
+        self.assertNotIn(SECRET, json.dumps(shown))
+
+    def test_they_are_skipped_while_the_candidate_has_no_keys(self):
+        hangs, may_end = self.key_server(), threading.Event()
+        self.addCleanup(may_end.set)
+        hangs.behaviour = lambda exchange: may_end.wait() and exchange.close()
+        self.begin_with(hangs.url)
+
+        def skipped():
+            self.assertEqual(self.ask_as(SECRET), 200)
+            return (now := self.state())["skipped"] >= 3 and now
+
+        shown = eventually(skipped, "three requests that are not compared")
+        self.assertEqual((shown["decisions"], shown["flips"]), (0, 0))
+
+
+class Lists(ShadowCase):
+    """An address list of a file, which is replaced while it is in use."""
+
+    def config(self, rate, office):
+        return {**super().config(rate), "address_lists": {"office": {"file": str(office)}}, "routes": [
+            {"match": {"path": "/**"}, "respond": {"status": 200},
+             "limits": [{"policy": "per_key", "key": "key", "unless": {"address": "office"}}]}]}
+
+    def test_a_list_that_changes(self):
+        directory = tempfile.TemporaryDirectory(prefix="weir-list-")
+        self.addCleanup(directory.cleanup)
+        office = Path(directory.name) / "office.txt"
+        office.write_text("127.0.0.1\n")
+        self.serve(self.config("1/1h", office))
+        self.begin(self.config("2/1h", office), "shadow=1h&max_flips=100%25")
+        self.assertEqual(self.ask(SECRET, 3), [200] * 3)
+        eventually(lambda: self.state()["decisions"] == 3, "3 decisions")
+        for number in range(3):
+            written = office.with_suffix(".new")
+            written.write_text(f"192.0.2.{number}\n")
+            written.rename(office)
+            eventually(lambda number=number: labelled(self.scrape(), "weir_file_reloads_total", kind="address_list",
+                                                      result="ok") > number, "the list is read again")
+            before = self.state()["decisions"]
+            self.ask(f"{SECRET}-{number}", 4)
+            eventually(lambda before=before: self.state()["decisions"] == before + 4, "4 decisions more")
+        self.assertEqual(self.ask(SECRET, 2), [200, 429])  # it is not in the list any more
+        self.assertEqual(self.state()["state"], "shadow")
+
+
 class Replaced(ShadowCase):
     def test_by_another_shadow_and_by_a_reload(self):
         self.serve(self.config("5/1h"))
@@ -169,6 +263,11 @@ class Command(ShadowCase):
         begun = self.command("--shadow", "1h", "--max-flips", "0.5%")
         self.assertEqual((begun.returncode, begun.stderr), (0, ""))
         self.assertEqual(json.loads(begun.stdout)["until"], self.state()["until"])
+        self.write("policies: {p: {rate: x}}\nroutes: [")
+        wrong = self.command()
+        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
+        self.assertRegex(wrong.stderr, r"(?m)^\S*weir.yaml:\d+:\d+: \S")
+        self.assertTrue(wrong.stderr.endswith("the configuration has problems; the running one stays as it is\n"))
         for arguments, part in ((["--shadow", "1x"], "--shadow: expected a duration"),
                                 (["--shadow", "1m", "--max-flips", "x"], "--max-flips: expected a percentage"),
                                 (["--max-flips", "1%"], "--max-flips requires --shadow")):
