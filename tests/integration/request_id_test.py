@@ -88,3 +88,12 @@ class RequestIds(Case):
         lines = self.logged(len(names))
         self.assertEqual([line["request_id"] for line in lines[:2]], names[:2])
         self.assertEqual({line["trace_id"] for line in lines}, {TRACE})
+
+    def test_the_first_of_several_names_counts(self):
+        self.begin(client_address={"trusted_proxies": ["127.0.0.1"]})
+        for names, valid in ((["edge-1", "edge-2"], True), (["a b", "edge-2"], False)):
+            response = self.client.get("/limited", [("X-Request-Id", name) for name in names] + [("X-Api-Key", "k")])
+            [own] = response.fields.all("x-request-id")
+            self.assertEqual(own == names[0], valid)
+            self.assertNotEqual(own, names[1])
+            self.assertEqual(self.up.requests[-1].fields.all("x-request-id"), [own])
