@@ -17,4 +17,16 @@ inline void append_field_lines(Appender& out, const FieldSection& fields) {
   out.add(fields.lines_);
 }
 
+/// Writes fields as lines. It has the functions of FieldSection that a function for both HTTP/1 and
+/// HTTP/2 calls.
+class FieldLines {
+ public:
+  explicit FieldLines(Appender& out) : out_(out) {}
+  void add(std::string_view name, std::string_view value) { append_field_line(out_, name, value); }
+  void add(const FieldSection& fields) { append_field_lines(out_, fields); }
+
+ private:
+  Appender& out_;
+};
+
 }  // namespace weir::http

@@ -105,6 +105,12 @@ bool is_not_forwarded(const FieldView& field, const ReceivedRequest& request,
   }
 }
 
+/// The start of the line of Via, with the version that the client speaks (RFC 9110 section 7.6.3).
+std::string_view via_version(const RequestView& request) {
+  if (request.version_major == 2) return "Via: 2.0 ";
+  return request.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ";
+}
+
 /// The hop-by-hop fields that Weir sends.
 void append_hop_fields(Appender& out, const ReceivedRequest& request, std::string_view trailer) {
   const bool has_te = request.connection.name("te") && wants_trailers(request.view);
@@ -118,12 +124,47 @@ void append_hop_fields(Appender& out, const ReceivedRequest& request, std::strin
     append_field_line(out, "Transfer-Encoding", "chunked");
 }
 
+template <class Fields>
+void add_added(Fields& fields, const ClientHop& client, const FieldEdits* edits) {
+  fields.add(*client.limit_fields);
+  if (writes_id(client.request_id, edits)) fields.add(request_id_name, client.request_id);
+}
+
+/// The fields of a response that do not depend on the version of HTTP.
+template <class Fields>
+void add_response(Fields& fields, const ResponseHead& head, const ClientHop& client,
+                  std::string_view date) {
+  bool has_date = false;
+  const bool bodiless_status = head.line.status == 204;
+  for (const auto& field : head.fields) {
+    if (stays_here(field, head.connection)) continue;
+    if (field.id == FieldId::content_length && bodiless_status) continue;
+    if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
+    has_date |= field.id == FieldId::date;
+    fields.add(field.name, field.value);
+  }
+  if (!has_date) fields.add("Date", date);
+  if (head.edits != nullptr) fields.add(head.edits->added());
+  add_added(fields, client, head.edits);
+}
+
+template <class Fields>
+void add_interim(Fields& fields, const ResponseHead& head) {
+  for (const auto& field : head.fields) {
+    if (!is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length &&
+        !is_taken_out(field, head.edits))
+      fields.add(field.name, field.value);
+  }
+}
+
 }  // namespace
 
-void append_added_fields(Appender& out, const ClientHop& client, const FieldEdits* edits) {
-  append_field_lines(out, *client.limit_fields);
-  if (writes_id(client.request_id, edits))
-    append_field_line(out, request_id_name, client.request_id);
+void add_added_fields(FieldLines& lines, const ClientHop& client, const FieldEdits* edits) {
+  add_added(lines, client, edits);
+}
+
+void add_added_fields(FieldSection& fields, const ClientHop& client, const FieldEdits* edits) {
+  add_added(fields, client, edits);
 }
 
 void append_request_head(std::string& text, const ReceivedRequest& request,
@@ -148,7 +189,7 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
   }
   if (hop.wants_identity_coding) out.add("Accept-Encoding: identity\r\n");
   if (hop.edits != nullptr) append_field_lines(out, hop.edits->added());
-  out.add(view.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ").add(hop.via).add("\r\n");
+  out.add(via_version(view)).add(hop.via).add("\r\n");
   append_forwarding_fields(out, request);
   if (has_id) append_field_line(out, request_id_name, request.id);
   if (has_traceparent && (hop.edits == nullptr || !hop.edits->takes_out(traceparent_name)))
@@ -166,18 +207,8 @@ void append_response_head(std::string& text, const ResponseHead& head, const Cli
                           std::string_view date) {
   Appender out(text);
   append_status_line(out, head.line);
-  bool has_date = false;
-  const bool bodiless_status = head.line.status == 204;
-  for (const auto& field : head.fields) {
-    if (stays_here(field, head.connection)) continue;
-    if (field.id == FieldId::content_length && bodiless_status) continue;
-    if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
-    has_date |= field.id == FieldId::date;
-    append_field_line(out, field.name, field.value);
-  }
-  if (!has_date) append_field_line(out, "Date", date);
-  if (head.edits != nullptr) append_field_lines(out, head.edits->added());
-  append_added_fields(out, client, head.edits);
+  FieldLines lines(out);
+  add_response(lines, head, client, date);
   const bool chunk = is_chunked_for(client, head.body.kind);
   if (chunk && !head.trailer.empty()) append_field_line(out, "Trailer", head.trailer);
   if (chunk) append_field_line(out, "Transfer-Encoding", "chunked");
@@ -187,12 +218,19 @@ void append_response_head(std::string& text, const ResponseHead& head, const Cli
 void append_interim_head(std::string& text, const ResponseHead& head) {
   Appender out(text);
   append_status_line(out, head.line);
-  for (const auto& field : head.fields) {
-    if (!is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length &&
-        !is_taken_out(field, head.edits))
-      append_field_line(out, field.name, field.value);
-  }
+  FieldLines lines(out);
+  add_interim(lines, head);
   out.add("\r\n");
+}
+
+void add_response_fields(FieldSection& fields, const ResponseHead& head, const ClientHop& client,
+                         std::string_view date) {
+  add_response(fields, head, client, date);
+  if (!head.trailer.empty()) fields.add("Trailer", head.trailer);
+}
+
+void add_interim_fields(FieldSection& fields, const ResponseHead& head) {
+  add_interim(fields, head);
 }
 
 void append_switching_head(std::string& text, const ResponseHead& head, const ClientHop& client) {
@@ -205,7 +243,8 @@ void append_switching_head(std::string& text, const ResponseHead& head, const Cl
       append_field_line(out, field.name, field.value);
   }
   if (head.edits != nullptr) append_field_lines(out, head.edits->added());
-  append_added_fields(out, client, head.edits);
+  FieldLines lines(out);
+  add_added_fields(lines, client, head.edits);
   out.add("Connection: upgrade\r\n\r\n");
 }
 

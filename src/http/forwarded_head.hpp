@@ -1,5 +1,5 @@
-// The heads that Weir forwards: a request to the upstream, a response to the client. Pure: text is
-// appended to a flat buffer.
+// The heads that Weir forwards: a request to the upstream, a response to the client. Pure: the text
+// of HTTP/1 is appended to a flat buffer, the fields of HTTP/2 to a section.
 #pragma once
 
 #include <span>
@@ -9,6 +9,7 @@
 #include "base/appender.hpp"
 #include "http/field_edits.hpp"
 #include "http/field_guard.hpp"
+#include "http/field_lines.hpp"
 #include "http/field_section.hpp"
 #include "http/framing.hpp"
 #include "http/head_parser.hpp"
@@ -69,8 +70,15 @@ void append_interim_head(std::string& text, const ResponseHead& head);
 /// Appends a 101 response, after which the connection uses the protocol in its Upgrade field.
 void append_switching_head(std::string& text, const ResponseHead& head, const ClientHop& client);
 
-/// Appends the RateLimit fields, and X-Request-Id unless `edits` write it.
-void append_added_fields(Appender& out, const ClientHop& client, const FieldEdits* edits);
+/// Adds the RateLimit fields, and X-Request-Id unless `edits` write it.
+void add_added_fields(FieldLines& lines, const ClientHop& client, const FieldEdits* edits);
+void add_added_fields(FieldSection& fields, const ClientHop& client, const FieldEdits* edits);
+
+/// Add the fields of append_response_head() and append_interim_head() for a client of HTTP/2, whose
+/// frames replace the fields about framing and connection (RFC 9113 section 8.2.2).
+void add_response_fields(FieldSection& fields, const ResponseHead& head, const ClientHop& client,
+                         std::string_view date);
+void add_interim_fields(FieldSection& fields, const ResponseHead& head);
 
 /// Appends the lines that end a head: Connection, unless it is the default of the version, and the
 /// empty line.

@@ -29,7 +29,8 @@ struct RequestView {
   std::string_view
       host;  ///< of Host or of the absolute-form, without port, brackets kept; compare with iequals
   std::string_view authority;         ///< the same with its port, as received
-  std::uint8_t version_minor = 1;     ///< HTTP/1.0 or HTTP/1.1
+  std::uint8_t version_major = 1;     ///< 1 or 2
+  std::uint8_t version_minor = 1;     ///< of HTTP/1; for HTTP/2 as for HTTP/1.1
   std::span<const FieldView> fields;  ///< in the order received, before any hop-by-hop removal
 
   /// The first field of that id or name (ASCII case-insensitive); nullptr if there is none.

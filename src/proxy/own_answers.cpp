@@ -1,6 +1,8 @@
 #include "proxy/own_answers.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include <boost/container/static_vector.hpp>
 
@@ -96,6 +98,30 @@ OwnAnswer failed_answer(const DecisionRecord& decision, const AnswerPhase& phase
                         body);
 }
 
+template <class Fields>
+void add_fields(Fields& fields, const OwnAnswer& answer, const http::ClientHop& client,
+                std::string_view date) {
+  fields.add("Date", date);
+  if (answer.status != 204) {
+    std::array<char, 20> digits;
+    const auto end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), answer.body.size());
+    fields.add("Content-Type", answer.content_type);
+    fields.add("Content-Length",
+               {digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
+  }
+  http::ClientHop added = client;
+  if (answer.fields->contains("x-request-id")) added.request_id = {};  // its own value
+  http::add_added_fields(fields, added, answer.edits);
+  fields.add(*answer.fields);
+  if (answer.edits == nullptr) return;
+  const http::FieldSection& edited = answer.edits->added();
+  for (std::size_t i = 0; i < edited.size(); ++i) {
+    if (answer.edits->adds_to_answer(i, *answer.fields, answer.status >= 400))
+      fields.add(edited[i].name, edited[i].value);
+  }
+}
+
 }  // namespace
 
 const http::FieldSection& allow_field() {
@@ -176,24 +202,20 @@ void append_own_answer(std::string& text, const OwnAnswer& answer, const http::C
                        std::string_view date, bool has_body) {
   Appender out(text);
   out.add("HTTP/1.1 ").number(answer.status).add(' ').add(http::reason_phrase(answer.status));
-  out.add("\r\nDate: ").add(date).add("\r\n");
-  if (answer.status != 204) {
-    out.add("Content-Type: ").add(answer.content_type);
-    out.add("\r\nContent-Length: ").number(answer.body.size()).add("\r\n");
-  }
-  http::ClientHop added = client;
-  if (answer.fields->contains("x-request-id")) added.request_id = {};  // its own value
-  http::append_added_fields(out, added, answer.edits);
-  http::append_field_lines(out, *answer.fields);
-  if (answer.edits != nullptr) {
-    const http::FieldSection& edited = answer.edits->added();
-    for (std::size_t i = 0; i < edited.size(); ++i) {
-      if (answer.edits->adds_to_answer(i, *answer.fields, answer.status >= 400))
-        http::append_field_line(out, edited[i].name, edited[i].value);
-    }
-  }
+  out.add("\r\n");
+  http::FieldLines lines(out);
+  add_fields(lines, answer, client, date);
   http::append_connection(out, client);
-  if (has_body && answer.status != 204 && answer.status != 304) out.add(answer.body);
+  if (has_body && has_content(answer.status)) out.add(answer.body);
+}
+
+void add_own_answer_fields(http::FieldSection& fields, const OwnAnswer& answer,
+                           const http::ClientHop& client, std::string_view date) {
+  add_fields(fields, answer, client, date);
+}
+
+bool has_content(int status) {
+  return status != 204 && status != 304;
 }
 
 }  // namespace weir::proxy

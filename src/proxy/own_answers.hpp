@@ -60,4 +60,11 @@ constexpr bool counts_as_response(limiter::Outcome outcome) {
 void append_own_answer(std::string& text, const OwnAnswer& answer, const http::ClientHop& client,
                        std::string_view date, bool has_body);
 
+/// Adds the fields of such a response for a client of HTTP/2.
+void add_own_answer_fields(http::FieldSection& fields, const OwnAnswer& answer,
+                           const http::ClientHop& client, std::string_view date);
+
+/// False for a status whose responses have no content (RFC 9110 section 6.4.1).
+bool has_content(int status);
+
 }  // namespace weir::proxy
