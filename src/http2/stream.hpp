@@ -1,0 +1,74 @@
+// One stream of an HTTP/2 session, as the session sees it: the head of its request, and the
+// functions that take its body and give the body of its response.
+//
+// The functions are called from within Session::receive() and Session::append_output(). They must
+// not call receive() or append_output(); exceptions end the session. Used from one thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "http/field_section.hpp"
+#include "http/header_list.hpp"
+
+namespace weir::http2 {
+
+/// The error codes that Weir sends (RFC 9113 section 7).
+enum class ErrorCode : std::uint32_t {
+  none = 0,
+  protocol_error = 1,
+  internal_error = 2,
+  refused_stream = 7,
+  cancel = 8,
+  enhance_your_calm = 11,
+};
+
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  /// The head of the request is complete. has_ended(): the request has no body.
+  virtual void on_request() = 0;
+  /// Bytes of the body of the request, which count against the windows until Session::consume().
+  virtual void on_data(std::string_view bytes) = 0;
+  /// The request is complete; its trailer fields, if any, are in trailers().
+  virtual void on_end() = 0;
+  /// Nothing is received or sent any more. The session does not use the stream after this call.
+  virtual void on_closed() = 0;
+
+  /// Copies the next bytes of the body of the response, at most `most`, and returns their number.
+  virtual std::size_t read_output(char* to, std::size_t most) = 0;
+  /// True if there are no more bytes, and none will follow.
+  virtual bool output_has_ended() const = 0;
+  /// The trailer fields of the response; called at its end.
+  virtual const http::FieldSection& output_trailers() const = 0;
+
+  http::HeaderList& head() { return head_; }
+  bool has_ended() const { return has_ended_; }
+  bool is_closed() const { return is_closed_; }
+  const http::FieldSection& trailers() const { return trailers_; }
+
+ protected:
+  /// Prepares for another request.
+  void clear() {
+    id_ = 0;
+    trailers_.clear();
+    has_head_ = has_ended_ = is_closed_ = has_responded_ = false;
+    unconsumed_ = 0;
+  }
+
+ private:
+  friend class Session;
+
+  std::int32_t id_ = 0;
+  http::HeaderList head_;
+  http::FieldSection trailers_;
+  bool has_head_ = false;
+  bool has_ended_ = false;
+  bool is_closed_ = false;
+  bool has_responded_ = false;
+  std::size_t unconsumed_ = 0;  ///< bytes of the body that count against the windows
+};
+
+}  // namespace weir::http2

@@ -1,0 +1,103 @@
+// Clients that make a session work without a purpose, and the budget that ends them.
+#include <functional>
+
+#include "http2/session.hpp"
+#include "unit/http2/scripted_client.hpp"
+
+namespace weir::http2 {
+namespace {
+
+using namespace test;
+
+TEST_CASE("floods spend the budget of a connection") {
+  const std::string block = request_block();
+  const auto rapid_reset = [](std::uint32_t i) { return request(2 * i + 1) + reset(2 * i + 1); };
+  const auto made_to_reset = [](std::uint32_t i) {  // CVE-2025-8671
+    return request(2 * i + 1, {}, 0) +
+           frame(NGHTTP2_WINDOW_UPDATE, 0, 2 * i + 1, "\x7f\xff\xff\xff");
+  };
+  const auto malformed = [](std::uint32_t i) { return request(2 * i + 1, literal("A", "1")); };
+  const auto repeated = [](std::string bytes) {
+    return [bytes = std::move(bytes)](std::uint32_t i) {
+      return i == 0 ? request(1, {}, 0) + bytes : bytes;
+    };
+  };
+  const std::function<std::string(std::uint32_t)> rows[] = {
+      rapid_reset,
+      made_to_reset,
+      malformed,
+      repeated(frame(NGHTTP2_SETTINGS, 0, 0)),
+      repeated(frame(NGHTTP2_PING, 0, 0, "12345678")),
+      repeated(frame(NGHTTP2_PRIORITY, 0, 1, std::string("\0\0\0\0\1", 5))),
+      repeated(frame(NGHTTP2_WINDOW_UPDATE, 0, 0, std::string("\0\0\0\1", 4))),
+      repeated(frame(NGHTTP2_DATA, 0, 1)),
+  };
+  for (std::size_t row = 0; row < std::size(rows); ++row) {
+    CAPTURE(row);
+    Server server({.glitches = 100});
+    server.session.receive(preface);
+    std::string output;
+    int sent = 0;
+    // Windows may be updated 256 times.
+    for (; sent < 500 && !server.session.is_over(); ++sent) {
+      server.session.receive(rows[row](static_cast<std::uint32_t>(sent)));
+      output += server.output();
+    }
+    CHECK(sent < 400);
+    std::vector<int> errors;
+    for (const Frame& one : frames_of(output)) {
+      if (one.type == NGHTTP2_GOAWAY) errors.push_back(static_cast<int>(one.error()));
+    }
+    // First no new streams at three quarters; without a stream the connection is over then.
+    REQUIRE_FALSE(errors.empty());
+    CHECK(errors.front() == NGHTTP2_NO_ERROR);
+    if (server.streams.back()->is_closed()) continue;
+    CHECK(errors == std::vector<int>{NGHTTP2_NO_ERROR, NGHTTP2_ENHANCE_YOUR_CALM});
+  }
+}
+
+TEST_CASE("ordinary use spends nothing") {
+  Server server({.glitches = 10});
+  server.session.receive(preface);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    REQUIRE(server.session.receive(request(2 * i + 1)));
+    server.session.respond(*server.streams.back(), 200, {}, false);
+    server.output();
+  }
+  CHECK(server.session.glitches().count() == 0);
+}
+
+TEST_CASE("a head that expands without end ends the connection") {
+  Server server({.max_head = 1000});
+  server.session.receive(preface);
+  // One entry of the dynamic table of 4,000 bytes is referred to many times (an indexed field is
+  // one byte).
+  std::string entry("\x40\x01x\x7f\xa1\x1e", 6);
+  entry.append(4000, 'a');
+  server.session.receive(frame(NGHTTP2_HEADERS, end_headers | end_stream, 1,
+                               request_block() + entry + std::string(200, '\xbe')));
+  CHECK(goaway_in(server.output()) == NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+TEST_CASE("a head that is a little too large is reported as such") {
+  Server server({.max_head = 300});
+  const std::string field = literal("x", std::string(100, 'a'));
+  CHECK(server.session.receive(preface + request(1, field + field)));
+  CHECK(server.stream(0).log == "request;");
+  CHECK(server.stream(0).head().is_too_large());
+  CHECK(server.session.glitches().count() == 1);
+}
+
+TEST_CASE("a flood of CONTINUATION frames ends the connection") {
+  Server server;
+  server.session.receive(preface + frame(NGHTTP2_HEADERS, 0, 1, request_block()));
+  CHECK(server.session.awaits_head());
+  for (int i = 0; i < 100 && !server.session.is_over(); ++i) {
+    server.session.receive(frame(NGHTTP2_CONTINUATION, 0, 1, literal("x", "1")));
+    server.output();
+  }
+  CHECK(server.session.is_over());
+}
+
+}  // namespace
+}  // namespace weir::http2
