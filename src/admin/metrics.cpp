@@ -240,6 +240,20 @@ void write_handshakes(MetricSink& out, const Instruments& in) {
       {}, total(in.traffic, [](const auto* worker) { return worker->handshakes.waiting.value(); }));
 }
 
+void write_http2(MetricSink& out, const Instruments& in) {
+  out.family("weir_http2_connections", "gauge", "Open connections of clients that speak HTTP/2.");
+  out.sample(
+      {}, total(in.traffic, [](const auto* worker) { return worker->http2.connections.value(); }));
+  out.family("weir_http2_glitches_total", "counter",
+             "Faults of clients of HTTP/2 that count against their connection.");
+  out.sample({},
+             total(in.traffic, [](const auto* worker) { return worker->http2.glitches.value(); }));
+  out.family("weir_http2_given_up_total", "counter",
+             "Connections of HTTP/2 closed because of their glitches.");
+  out.sample({},
+             total(in.traffic, [](const auto* worker) { return worker->http2.given_up.value(); }));
+}
+
 void write_tokens(MetricSink& out, const Instruments& in) {
   const auto& providers = in.limiter.token_providers;
   if (providers.empty()) return;
@@ -400,6 +414,7 @@ void write_metrics(MetricSink& out, const Instruments& instruments, const Proces
   write_upstream_servers(out, instruments);
   write_connections(out, instruments);
   write_handshakes(out, instruments);
+  write_http2(out, instruments);
   write_store(out, instruments);
   write_tokens(out, instruments);
   write_configuration(out, instruments);

@@ -24,6 +24,7 @@ void add_file(std::string& text, const std::string& name) {
 
 std::string digest_of(const options::Listen& listen) {
   std::string text = listen.tls.min_version == tls::Version::tls12 ? "1.2" : "1.3";
+  text += listen.tls.http2 ? "+h2" : "";
   for (const auto* const list : {&listen.tls.groups, &listen.tls.ciphers}) {
     std::string names;
     for (const auto& name : *list)

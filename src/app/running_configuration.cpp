@@ -154,6 +154,7 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
       ListenerPlan& listener = plan.listeners.emplace_back();
       listener.id = one.id;
       listener.options = {.proxy_protocol = config->listen[l].proxy_protocol,
+                          .http2 = config->listen[l].http2,
                           .tls = next.certificates.listeners[l].context};
       if (one.is_new()) listener.socket.emplace(std::move(one.bound.sockets[i]));
     }

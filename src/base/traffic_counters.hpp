@@ -40,6 +40,13 @@ struct HandshakeCounters {
   Gauge waiting;  ///< waiting for a turn, including those that have not begun
 };
 
+/// Client connections that speak HTTP/2.
+struct Http2Counters {
+  Gauge connections;
+  Counter glitches;  ///< faults of clients (http2/glitches.hpp)
+  Counter given_up;  ///< connections closed because of their glitches
+};
+
 /// Counters by name, in the order of the configuration. After a reload, entries with a name of the
 /// previous configuration keep their counters; entries with the same name are the same object.
 struct NamedCounters {
@@ -58,6 +65,7 @@ struct TrafficCounters {
   Counter refused;    ///< connections answered 503 because of max_connections
   Gauge connections;  ///< open downstream connections
   HandshakeCounters handshakes;
+  Http2Counters http2;
   Gauge kept_holds;  ///< of requests that other proxies serve and have not reported yet
 };
 

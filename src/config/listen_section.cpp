@@ -30,6 +30,7 @@ constexpr Key<options::Listen> listen_keys[] = {
      .required = true},
     {.name = "tls", .read = [](const Cursor& in, options::Listen& to) { read_listen_tls(in, to); }},
     {.name = "proxy_protocol", .read = read::flag<&options::Listen::proxy_protocol>},
+    {.name = "http2", .read = read::flag<&options::Listen::http2>},
 };
 
 void read_admin_hosts(const Cursor& in, options::Admin& to) {
@@ -73,6 +74,7 @@ void read_listen(const Cursor& in, Config& to) {
                 [&](const Cursor& item) {
                   options::Listen listen;
                   read_table(item, listen_keys, listen);
+                  listen.tls.http2 = listen.http2;
                   for (const options::Listen& other : to.listen) {
                     if (overlap(other.address, listen.address))
                       item.at_key("address").error(

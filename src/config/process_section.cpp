@@ -19,6 +19,11 @@ constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t most_workers = 256;
 constexpr std::size_t short_secret = 16;
 
+constexpr Key<options::Http2> http2_keys[] = {
+    {.name = "max_streams", .read = read::integer<1, 10'000, &options::Http2::max_streams>},
+    {.name = "glitches", .read = read::integer<0, 1'000'000'000, &options::Http2::glitches>},
+};
+
 constexpr Key<options::Downstream> downstream_keys[] = {
     {.name = "max_connections",
      .read = read::integer<0, 10'000'000, &options::Downstream::max_connections>},
@@ -35,6 +40,7 @@ constexpr Key<options::Downstream> downstream_keys[] = {
      .read = read::duration<timeout_range, &options::Downstream::idle_timeout>},
     {.name = "body_timeout",
      .read = read::duration<timeout_range, &options::Downstream::body_timeout>},
+    {.name = "http2", .read = read::table<http2_keys, &options::Downstream::http2>},
     {.name = "raw_target_bytes",
      .read =
          [](const Cursor& in, options::Downstream& to) {

@@ -37,6 +37,10 @@ class Stream final : public Cancellable {
   Socket& socket() { return socket_; }
   bool is_open() const { return socket_.is_open(); }
   bool is_secure() const { return channel_ != nullptr; }
+  /// Returns the protocol chosen by ALPN; empty: none, or no TLS.
+  friend std::string_view alpn_of(const Stream& stream) {
+    return stream.channel_ ? stream.channel_->protocol() : std::string_view{};
+  }
 
   /// Starts TLS as the server. The caller limits the time by cancelling. With a handshake each step
   /// waits for its turn, including the first, and nothing is allocated before that. A step may run

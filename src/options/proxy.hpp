@@ -28,6 +28,7 @@ struct Listen {
   std::vector<tls::CertificateFiles> certificates{};  ///< none: no TLS; the first is the default
   tls::Parameters tls{};                              ///< ignored without certificates
   bool proxy_protocol = false;  ///< each connection begins with a PROXY header from a trusted peer
+  bool http2 = true;            ///< beside HTTP/1.1: by ALPN, or without TLS by prior knowledge
   friend bool operator==(const Listen&, const Listen&) = default;
 };
 
@@ -35,6 +36,13 @@ struct Listen {
 enum class UnusualNames : std::uint8_t {
   pass,  ///< forwarded, but 400 if a service may take one for a field used in a decision
   drop,  ///< removed, as in nginx
+};
+
+/// Limits of an HTTP/2 connection.
+struct Http2 {
+  std::size_t max_streams = 100;  ///< in progress at the same time
+  std::size_t glitches = 1000;    ///< faults until it is closed (http2/glitches.hpp); 0: no bound
+  friend bool operator==(const Http2&, const Http2&) = default;
 };
 
 /// Limits and timeouts for clients.
@@ -54,6 +62,7 @@ struct Downstream {
   bool raw_target_bytes = false;  ///< lets bytes from 0x80 and "\\" pass in a target; else 400
   std::size_t max_handshakes =
       1024;  ///< TLS handshakes in progress per worker; beyond it the oldest is closed
+  Http2 http2{};
   friend bool operator==(const Downstream&, const Downstream&) = default;
 };
 

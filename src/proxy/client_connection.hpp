@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
+#include "base/ip_address.hpp"
 #include "loop/input_buffer.hpp"
 #include "loop/stream.hpp"
 #include "proxy/context.hpp"
@@ -18,11 +20,18 @@ struct ListenerConnections {
 };
 
 struct ClientConnection {
-  ClientConnection(Context& its_context, ListenerConnections& its_listener, loop::Descriptor socket)
-      : context(its_context), listener(its_listener), stream(its_context.io, std::move(socket)) {}
+  ClientConnection(Context& its_context, ListenerConnections& its_listener, loop::Descriptor socket,
+                   const IpAddress& its_peer)
+      : context(its_context),
+        listener(its_listener),
+        stream(its_context.io, std::move(socket)),
+        peer(its_peer),
+        number(its_context.connection_count++) {}
 
   /// True if the connection ends after the request in progress.
   bool is_draining() const { return context.draining || listener.draining; }
+  /// True if the peer is a trusted proxy in the running configuration.
+  bool peer_is_trusted();
 
   Context& context;
   ListenerConnections& listener;
@@ -30,6 +39,17 @@ struct ClientConnection {
   Watchdog watchdog{context.wheel, stream};
   /// Holds heads, and what arrives with them; has no memory while a plain connection is idle.
   loop::InputBuffer input = loop::InputBuffer::without_memory(first_head_buffer);
+  IpAddress peer;              ///< or the source address in a PROXY header
+  const std::uint64_t number;  ///< unique in the worker
+
+ private:
+  std::uint64_t trusted_by_ = 0;  ///< the generation that is_trusted_ comes from; 0: none
+  bool is_trusted_ = false;
 };
+
+/// Lets the client read the response before the connection ends. A close with unread bytes resets
+/// the connection, and the reset may overtake the response (RFC 9112 section 9.6). So the client's
+/// remaining bytes are read and dropped for a short time, unless all of them have been read.
+loop::Task<> drop_rest(ClientConnection& client, bool is_read = false);
 
 }  // namespace weir::proxy

@@ -16,6 +16,7 @@ namespace weir::proxy {
 /// Options for the start of the connections of a listener.
 struct ListenerOptions {
   bool proxy_protocol = false;
+  bool http2 = true;                              ///< HTTP/2 by ALPN, or without TLS by its preface
   std::shared_ptr<const tls::ServerContext> tls;  ///< none: plain
 
   bool begin_with_request() const { return !proxy_protocol && !tls; }
@@ -29,9 +30,9 @@ class ConnectionOpening {
     plain,  ///< plain HTTP where TLS is expected, detected by the first byte
   };
 
-  /// `peer` is replaced by the source address in a PROXY header.
-  ConnectionOpening(ClientConnection& connection, IpAddress& peer)
-      : connection_(connection), watchdog_(connection.watchdog), peer_(peer) {}
+  /// The peer of the connection is replaced by the source address in a PROXY header.
+  explicit ConnectionOpening(ClientConnection& connection)
+      : connection_(connection), watchdog_(connection.watchdog), peer_(connection.peer) {}
 
   /// The caller arms Phase::open, which limits the time for all of it.
   loop::Task<Outcome> run(const ListenerOptions& options);

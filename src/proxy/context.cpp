@@ -3,7 +3,8 @@
 #include "base/appender.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "loop/ticks.hpp"
-#include "proxy/http1_connection.hpp"
+#include "proxy/downstream_connection.hpp"
+#include "proxy/http2_stream.hpp"
 
 namespace weir::proxy {
 
@@ -47,6 +48,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
       turns(io),
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
+  spare_streams_.reserve(most_spare_exchanges);
   spare_body_buffers_.reserve(most_spare_body_buffers);
   spare_head_buffers_.reserve(most_spare_head_buffers);
 }
@@ -94,6 +96,17 @@ void Context::give_back(std::unique_ptr<Http1Exchange> exchange) {
   exchange->release();
   if (spare_exchanges_.size() < most_spare_exchanges)
     spare_exchanges_.push_back(std::move(exchange));
+}
+
+std::unique_ptr<Http2Stream> Context::take_http2_stream() {
+  if (spare_streams_.empty()) return std::make_unique<Http2Stream>(*this);
+  auto stream = std::move(spare_streams_.back());
+  spare_streams_.pop_back();
+  return stream;
+}
+
+void Context::give_back(std::unique_ptr<Http2Stream> stream) {
+  if (spare_streams_.size() < most_spare_exchanges) spare_streams_.push_back(std::move(stream));
 }
 
 std::unique_ptr<loop::InputBuffer> Context::take_body_buffer() {
@@ -152,7 +165,7 @@ void Context::tick() {
   constexpr std::uint64_t sweep_ticks = loop::ticks_in(std::chrono::seconds(1));
   if (wheel.now() % sweep_ticks != 0) return;
   holds.sweep();
-  for (Http1Connection* connection : connections)
+  for (DownstreamConnection* connection : connections)
     connection->look_after_client();
   for (auto& pool : generation->pools) {
     pool->sweep(wheel.now(), [&](const upstream::PooledServer& server, bool in_use) {
@@ -171,13 +184,13 @@ void Context::drain() {
   draining = true;
   for (auto& pool : generation->pools)
     pool->stop();
-  for (Http1Connection* connection : connections)
+  for (DownstreamConnection* connection : connections)
     connection->drain();
   if (connections.empty() && when_empty) when_empty();
 }
 
 void Context::abort() {
-  for (Http1Connection* connection : connections)
+  for (DownstreamConnection* connection : connections)
     connection->abort();
 }
 

@@ -41,8 +41,9 @@ namespace weir::proxy {
 /// has passed this process. Thread-safe.
 std::string_view via_name();
 
-class Http1Connection;
+class DownstreamConnection;
 struct Http1Exchange;
+class Http2Stream;
 
 /// The bytes first read of a request; the buffer grows if the head is longer.
 inline constexpr std::size_t first_head_buffer = 2048;
@@ -83,6 +84,7 @@ struct Context : ContextDependencies {
   LogLimit warnings_{
       {.interval = std::chrono::seconds(1), .most = 8, .repeated_after = std::chrono::seconds(1)}};
   std::vector<std::unique_ptr<Http1Exchange>> spare_exchanges_;
+  std::vector<std::unique_ptr<Http2Stream>> spare_streams_;
   std::vector<std::unique_ptr<loop::InputBuffer>> spare_body_buffers_;
   std::vector<std::unique_ptr<char[]>> spare_head_buffers_;
   std::unique_ptr<char[]> tunnel_scratch_;
@@ -101,7 +103,7 @@ struct Context : ContextDependencies {
   std::string body;           ///< scratch: its body
   Random random;
   bool draining = false;  ///< finish what is in flight, then close
-  std::vector<Http1Connection*> connections;
+  std::vector<DownstreamConnection*> connections;
   std::uint64_t connection_count = 0;  ///< since the start; gives the next connection its number
   loop::Turns
       turns;  ///< declared after the connections: tasks that wait here are destroyed before them
@@ -129,6 +131,9 @@ struct Context : ContextDependencies {
   /// Returns an exchange that has not begun; its buffers keep their memory between requests.
   std::unique_ptr<Http1Exchange> take_exchange();
   void give_back(std::unique_ptr<Http1Exchange> exchange);
+  /// The same for a stream of HTTP/2.
+  std::unique_ptr<Http2Stream> take_http2_stream();
+  void give_back(std::unique_ptr<Http2Stream> stream);
   /// Returns an empty buffer for a request body that is read after its head.
   std::unique_ptr<loop::InputBuffer> take_body_buffer();
   void give_back(std::unique_ptr<loop::InputBuffer> buffer);

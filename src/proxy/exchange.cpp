@@ -70,6 +70,11 @@ std::string_view given_id(const http::ReceivedRequest& request) {
   return field != nullptr && http::is_request_id(field->value) ? field->value : std::string_view();
 }
 
+std::string_view protocol_of(const http::RequestView& request) {
+  if (request.version_major == 2) return "HTTP/2.0";
+  return request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1";
+}
+
 std::string_view value_of(const http::FieldView* field) {
   return field == nullptr ? std::string_view{} : field->value;
 }
@@ -383,7 +388,7 @@ log::AccessRecord Exchange::record(Duration took) const {
                                            ? http::trace_id_of(request_.view)
                                            : http::trace_id_of(request_.traceparent),
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
-                           .protocol = request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1"};
+                           .protocol = protocol_of(request_.view)};
   if (route != nullptr) record.route = route->name;
   if (recorded_.plan != nullptr) record.plan = *recorded_.plan;
   if (forwarded_.upstream != nullptr) {

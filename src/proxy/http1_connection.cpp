@@ -5,99 +5,29 @@
 
 #include "decision/head_inspection.hpp"
 #include "http/head_parser.hpp"
-#include "identity/client_address.hpp"
 
 namespace weir::proxy {
 namespace {
 
-constexpr Duration linger_timeout = std::chrono::seconds(2);
-constexpr std::size_t linger_limit = 1024 * 1024;
 constexpr unsigned most_empty_lines = 16;  ///< before a request
 constexpr Duration drain_grace = std::chrono::seconds(1);
-constexpr Duration drain_handshake = std::chrono::seconds(5);
 
 }  // namespace
 
-void Http1Connection::start(Context& context, ListenerConnections& listener,
-                            loop::Descriptor socket, const IpAddress& peer,
-                            const ListenerOptions& options) {
-  auto connection =
-      std::make_unique<Http1Connection>(context, listener, std::move(socket), peer, false);
-  loop::Task<> task = connection->run(options);
-  loop::spawn(context.io, guard(std::move(connection), std::move(task)));
-}
-
-void Http1Connection::turn_away(Context& context, ListenerConnections& listener,
-                                loop::Descriptor socket, const IpAddress& peer) {
-  auto connection =
-      std::make_unique<Http1Connection>(context, listener, std::move(socket), peer, true);
-  loop::Task<> task = connection->turn_away();
-  loop::spawn(context.io, guard(std::move(connection), std::move(task)));
-}
-
-/// Errors are values. An exception, caused by lack of memory or by a defect, ends this connection
-/// only.
-loop::Task<> Http1Connection::guard(std::unique_ptr<Http1Connection> connection,
-                                    loop::Task<> task) {
-  try {
-    loop::Task<> ends_first = std::move(task);
-    co_await ends_first;
-  } catch (const std::exception& thrown) {
-    connection->give_up(thrown);
-  }
-}
-
-/// A cut response must not look complete.
-void Http1Connection::give_up(const std::exception& thrown) {
-  context().warn_of(thrown, "a connection was given up");
-  client_.stream.reset();
-}
-
-Http1Connection::Http1Connection(Context& context, ListenerConnections& listener,
-                                 loop::Descriptor socket, const IpAddress& peer, bool is_refused)
-    : client_(context, listener, std::move(socket)),
-      peer_(peer),
-      is_refused_(is_refused),
-      number_(context.connection_count++),
-      index_(context.connections.size()) {
-  context.connections.push_back(this);
-  ++listener.count;
-  count_of_kind().fetch_add(1, std::memory_order_relaxed);
-  context.counters.connections.add(1);
-}
-
-Http1Connection::~Http1Connection() {
-  Context& context = client_.context;
-  if (current_) context.give_back(std::move(current_));
+void Http1Connection::release() {
+  if (current_) context().give_back(std::move(current_));
   client_.input.consume(client_.input.data().size());
   release_input();
-  if (has_own_upstreams_) context.close_idle_of(number_);
-  context.connections.back()->index_ = index_;
-  std::swap(context.connections[index_], context.connections.back());
-  context.connections.pop_back();
-  --client_.listener.count;
-  context.counters.connections.add(-1);
-  count_of_kind().fetch_sub(1, std::memory_order_relaxed);
-  if (context.draining && context.connections.empty() && context.when_empty) context.when_empty();
 }
 
-std::atomic<std::size_t>& Http1Connection::count_of_kind() const {
-  return is_refused_ ? context().open_refusals : context().open_connections;
-}
-
-loop::Task<> Http1Connection::run(ListenerOptions options) {
-  if (!options.begin_with_request()) {
-    client_.watchdog.arm(Phase::open, context().generation->options.downstream.head_timeout);
-    if (client_.is_draining()) drain();
-    ConnectionOpening opening(client_, peer_);
-    const auto outcome = co_await opening.run(options);
-    if (outcome == ConnectionOpening::Outcome::closed) co_return;
-    if (outcome == ConnectionOpening::Outcome::plain) co_return co_await refuse_plain();
-  }
+loop::Task<Http1Connection::End> Http1Connection::run(bool may_be_http2) {
   for (;;) {
     if (const Failure failure = co_await read_head(); failure != Failure::none) {
-      if (answer_to(failure).status == 0) co_return;
+      if (answer_to(failure).status == 0) co_return End::closed;
       co_await exchange().refuse(answer_to(failure));
+    } else if (may_be_http2 && begins_http2()) {
+      context().give_back(std::move(current_));
+      co_return End::http2;
     } else if (const auto refusal = inspect_head()) {
       co_await exchange().refuse(*refusal);
     } else {
@@ -111,6 +41,7 @@ loop::Task<> Http1Connection::run(ListenerOptions options) {
     if (body().has_rest() && !co_await body().discard(limits.max_drain, limits.body_timeout)) break;
   }
   co_await linger();
+  co_return End::closed;
 }
 
 loop::Task<> Http1Connection::turn_away() {
@@ -120,8 +51,6 @@ loop::Task<> Http1Connection::turn_away() {
   co_await linger();
 }
 
-/// Answers a request in plain text where TLS is expected. Anything that is not a request is closed
-/// without an answer.
 loop::Task<> Http1Connection::refuse_plain() {
   if (co_await read_head() != Failure::none) co_return;
   http::ReceivedRequest& request = exchange().request();
@@ -136,6 +65,12 @@ loop::Task<> Http1Connection::refuse_plain() {
   co_await exchange().refuse(answer_to(Failure::plain_on_tls));
   finish();
   co_await linger();
+}
+
+/// True for the start of the preface of HTTP/2, which looks like a head (RFC 9113 section 3.4).
+bool Http1Connection::begins_http2() const {
+  constexpr std::string_view start = "PRI * HTTP/2.0\r\n\r\n";
+  return head_size_ == start.size() && !has_served_ && client_.input.data().starts_with(start);
 }
 
 loop::Task<Failure> Http1Connection::read_head() {
@@ -245,15 +180,10 @@ void Http1Connection::begin_exchange() {
   exchange().begin({.watchdog = &client_.watchdog,
                     .body = &body(),
                     .responder = &responder(),
-                    .number = number_});
-  const Generation& generation = exchange().generation();
-  if (trusted_by_ != generation.number) {
-    peer_is_trusted_ = identity::is_trusted(generation.options.client_address, peer_);
-    trusted_by_ = generation.number;
-  }
+                    .number = client_.number});
   http::ReceivedRequest& request = exchange().request();
-  request.peer = request.client = peer_;
-  request.peer_is_trusted = peer_is_trusted_;
+  request.peer = request.client = client_.peer;
+  request.peer_is_trusted = client_.peer_is_trusted();
   body().begin(request);
   responder().begin_request(request, exchange().options());
 }
@@ -271,6 +201,7 @@ std::optional<http::Refusal> Http1Connection::inspect_head() {
 }
 
 void Http1Connection::finish() {
+  has_served_ = true;
   exchange().finish();
   has_own_upstreams_ |= exchange().has_own_upstreams();
 }
@@ -286,35 +217,20 @@ void Http1Connection::look_after_client() {
 void Http1Connection::drain() {
   Watchdog& watchdog = client_.watchdog;
   if (watchdog.phase() == Phase::idle) watchdog.arm(Phase::idle, drain_grace);
-  // No request is in progress here either, but a handshake may be.
-  if (watchdog.phase() == Phase::open && !watchdog.timed_out())
-    watchdog.arm(Phase::open,
-                 std::min(drain_handshake, context().generation->options.downstream.head_timeout));
 }
 
-/// Lets the client read the response before the connection ends. A close with unread bytes resets
-/// the connection, and the reset may overtake the response (RFC 9112 section 9.6). So the client's
-/// remaining bytes are read and dropped for a short time.
 loop::Task<> Http1Connection::linger() {
-  loop::Stream& stream = client_.stream;
-  Watchdog& watchdog = client_.watchdog;
-  loop::InputBuffer& input = client_.input;
-  if (watchdog.aborted() || !stream.is_open()) co_return;
+  const loop::Stream& stream = client_.stream;
+  if (client_.watchdog.aborted() || !stream.is_open()) co_return;
   const http::ReceivedRequest& request = exchange().request();
   // A client that sent `Connection: close` sends nothing after this request (RFC 9112 section 9.6),
   // except that some send an empty line after a body (section 2.2).
   const bool is_last = request.is_framed && request.framing.kind == http::Framing::Kind::none &&
                        http::wants_close(request.view.version_minor, request.connection);
-  const bool is_read = body().has_ended() && input.empty() && (is_last || !stream.has_unread());
+  const bool is_read =
+      body().has_ended() && client_.input.empty() && (is_last || !client_.stream.has_unread());
   if (is_read && !stream.is_secure()) co_return;
-  watchdog.arm(Phase::linger, linger_timeout);
-  error_code ec = co_await stream.shutdown_send();
-  if (is_read) co_return;
-  if (!input.has_memory()) input.adopt(context().take_head_buffer());
-  for (std::size_t dropped = 0; !ec && !watchdog.timed_out() && dropped < linger_limit;) {
-    input.consume(input.data().size());
-    dropped += co_await stream.read(asio::buffer(input.free_begin(), input.free_size()), ec);
-  }
+  co_await drop_rest(client_, is_read);
 }
 
 }  // namespace weir::proxy

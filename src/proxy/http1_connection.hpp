@@ -1,8 +1,6 @@
-// One downstream connection of HTTP/1: reads request heads, gives each request to an Exchange, and
-// is kept, drained or closed after its response.
-//
-// A connection owns itself: start() spawns its task, which ends it. Used from its worker's loop
-// only.
+// The requests of a client connection that speaks HTTP/1: reads their heads, gives each to an
+// Exchange, and keeps, drains or closes the connection after the response. Used from its worker's
+// loop only.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "base/ip_address.hpp"
 #include "http/refusal.hpp"
 #include "proxy/client_connection.hpp"
-#include "proxy/connection_opening.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/http1_request_body.hpp"
@@ -44,57 +40,55 @@ struct Http1Exchange {
 
 class Http1Connection {
  public:
-  static void start(Context& context, ListenerConnections& listener, loop::Descriptor socket,
-                    const IpAddress& peer, const ListenerOptions& options);
-  /// Answers 503 to a connection beyond downstream.max_connections, and closes it.
-  static void turn_away(Context& context, ListenerConnections& listener, loop::Descriptor socket,
-                        const IpAddress& peer);
-  Http1Connection(Context& context, ListenerConnections& listener, loop::Descriptor socket,
-                  const IpAddress& peer, bool is_refused);
-  ~Http1Connection();
+  /// How run() ended.
+  enum class End : std::uint8_t {
+    closed,
+    http2,  ///< the preface of HTTP/2 is in the input
+  };
+
+  /// `client` outlives the connection.
+  explicit Http1Connection(ClientConnection& client) : client_(client) {}
   Http1Connection(const Http1Connection&) = delete;
   Http1Connection& operator=(const Http1Connection&) = delete;
+
+  /// Serves requests until the connection ends.
+  loop::Task<End> run(bool may_be_http2);
+  /// Answers 503 to a connection beyond downstream.max_connections.
+  loop::Task<> turn_away();
+  /// Answers a request in plain text where TLS is expected. Anything that is not a request is
+  /// closed without an answer.
+  loop::Task<> refuse_plain();
 
   /// Ends a request whose client has disconnected while the upstream's response is awaited. Nothing
   /// is read from the client in that state, so this is called once a second.
   void look_after_client();
-  /// Called when the worker or the listener stops: an idle connection gets a short grace period, a
-  /// busy one closes after its response.
+  /// An idle connection gets a short grace period, a busy one closes after its response.
   void drain();
-  bool is_of(const ListenerConnections& listener) const { return &client_.listener == &listener; }
-  void abort() { client_.watchdog.abort(); }
+  /// Gives the buffers back; called at the end.
+  void release();
+  /// True if an upstream connection was given back that only this client may reuse.
+  bool has_own_upstreams() const { return has_own_upstreams_; }
 
  private:
-  static loop::Task<> guard(std::unique_ptr<Http1Connection> connection, loop::Task<> task);
-  void give_up(const std::exception& thrown);
-  loop::Task<> run(ListenerOptions options);
-  loop::Task<> turn_away();
-  loop::Task<> refuse_plain();
-
   void begin_exchange();
   loop::Task<Failure> read_head();
   Failure look_for_head(std::size_t& scanned);
+  bool begins_http2() const;
   bool idle_timed_out() const;
   Failure why_no_head() const;
   void release_input();
   std::optional<http::Refusal> inspect_head();
   void finish();
   loop::Task<> linger();
-  std::atomic<std::size_t>& count_of_kind() const;
   Context& context() const { return client_.context; }
   Exchange& exchange() { return current_->exchange; }
   Http1RequestBody& body() { return *current_->body; }
   Http1Responder& responder() { return *current_->responder; }
 
-  ClientConnection client_;
-  IpAddress peer_;
-  bool peer_is_trusted_ = false;
-  bool is_refused_;                 ///< it does not count towards max_connections
+  ClientConnection& client_;
   std::uint8_t empty_lines_ = 0;    ///< skipped before the request
+  bool has_served_ = false;         ///< at least one request
   bool has_own_upstreams_ = false;  ///< has idle upstream connections that only it may reuse
-  std::uint64_t trusted_by_ = 0;    ///< the generation that peer_is_trusted_ comes from; 0: none
-  std::uint64_t number_;            ///< unique in the worker
-  std::size_t index_;               ///< in the worker's list
   std::size_t head_size_ = 0;       ///< 0: no whole head has arrived
   std::unique_ptr<Http1Exchange> current_;  ///< none while the connection is idle
 };

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "loop/ticks.hpp"
-#include "proxy/http1_connection.hpp"
+#include "proxy/downstream_connection.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -127,9 +127,9 @@ void Listener::welcome(loop::Descriptor socket, const IpAddress& peer) {
     const bool is_answered =
         !options_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
     if (accepted) {
-      Http1Connection::start(context_, connections_, std::move(socket), peer, options_);
+      DownstreamConnection::start(context_, connections_, std::move(socket), peer, options_);
     } else if (is_answered) {
-      Http1Connection::turn_away(context_, connections_, std::move(socket), peer);
+      DownstreamConnection::turn_away(context_, connections_, std::move(socket), peer);
     }
   } catch (const std::exception& thrown) {
     context_.warn_of(thrown, "a connection could not be taken");
@@ -145,7 +145,7 @@ void Listener::stop() {
 void Listener::remove() {
   stop();
   connections_.draining = true;
-  for (Http1Connection* connection : context_.connections) {
+  for (DownstreamConnection* connection : context_.connections) {
     if (connection->is_of(connections_)) connection->drain();
   }
 }

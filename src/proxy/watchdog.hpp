@@ -48,6 +48,12 @@ class Watchdog final : public Deadline {
   /// Begins a phase whose deadline the caller arms on the wheel.
   void begin(Phase phase);
 
+  /// Prepares for another client.
+  void renew() {
+    interruptions_ = {};
+    disarm(Phase::idle);
+  }
+
   const Interruptions& interruptions() const { return interruptions_; }
   bool timed_out() const { return interruptions_.timed_out; }
   bool aborted() const { return interruptions_.aborted; }

@@ -38,6 +38,13 @@ Channel::State Channel::handshake() {
   return state;
 }
 
+std::string_view Channel::protocol() const {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(ssl_.get(), &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
 Channel::Step Channel::read(char* to, std::size_t size) {
   std::size_t bytes = 0;
   ERR_clear_error();

@@ -39,6 +39,8 @@ class Channel {
 
   State handshake();
   Step read(char* to, std::size_t size);
+  /// The protocol chosen by ALPN (RFC 7301), such as h2; empty: none.
+  std::string_view protocol() const;
   /// Data that wants_read or wants_write leaves unsent must be passed again, as the start of the
   /// next write.
   Step write(std::string_view data);

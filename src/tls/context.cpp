@@ -13,6 +13,7 @@ namespace {
 /// default list, all of that kind.
 constexpr const char* ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr std::string_view alpn_http11{"\x08http/1.1"};
+constexpr std::string_view alpn_http2_and_http11{"\x02h2\x08http/1.1"};
 constexpr std::string_view session_id_context = "weir";
 
 std::string joined(const std::vector<std::string>& names) {
@@ -89,11 +90,12 @@ Result<Certificate> use(SSL_CTX* context, const CertificateFiles& files,
 /// A client that offers only other protocols gets the alert no_application_protocol (RFC 7301
 /// section 3.2).
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
-                    const unsigned char* offered, unsigned offered_size, void*) {
-  const auto* const ours = reinterpret_cast<const unsigned char*>(alpn_http11.data());
+                    const unsigned char* offered, unsigned offered_size, void* names) {
+  const std::string_view& supported = *static_cast<const std::string_view*>(names);
+  const auto* const ours = reinterpret_cast<const unsigned char*>(supported.data());
   unsigned char* chosen = nullptr;
   const int found = SSL_select_next_proto(
-      &chosen, out_size, ours, static_cast<unsigned>(alpn_http11.size()), offered, offered_size);
+      &chosen, out_size, ours, static_cast<unsigned>(supported.size()), offered, offered_size);
   if (found != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
   *out = chosen;
   return SSL_TLSEXT_ERR_OK;
@@ -168,7 +170,8 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::load(
     if (!used) return used.error();
     add_warning(key_problem(*used), one.certificate, server->warnings_);
     server->signs_fast_ = server->signs_fast_ && tls::signs_fast(*used);
-    SSL_CTX_set_alpn_select_cb(native, choose_protocol, nullptr);
+    const std::string_view& protocols = parameters.http2 ? alpn_http2_and_http11 : alpn_http11;
+    SSL_CTX_set_alpn_select_cb(native, choose_protocol, const_cast<std::string_view*>(&protocols));
     SSL_CTX_set_tlsext_servername_callback(native, choose_certificate);
     SSL_CTX_set_tlsext_servername_arg(native, server.get());
     // Tickets hold the session: no session cache.

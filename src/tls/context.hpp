@@ -1,7 +1,8 @@
 // OpenSSL contexts made from files, shared by all connections of a listener or to an upstream.
 //
 // Immutable once made. Connections of any thread may use one at the same time, and keep it alive.
-// TLS 1.2 and 1.3, elliptic curves only, HTTP/1.1 by ALPN, no renegotiation, no compression.
+// TLS 1.2 and 1.3, elliptic curves only, HTTP/2 and HTTP/1.1 by ALPN, no renegotiation, no
+// compression.
 #pragma once
 
 #include <memory>

@@ -25,6 +25,8 @@ struct Parameters {
   std::vector<std::string> groups{"X25519", "P-256", "P-384"};
   /// Names from known_ciphers(). A version for which the list has none keeps its default ciphers.
   std::vector<std::string> ciphers{};
+  /// Offers HTTP/2 before HTTP/1.1 by ALPN (RFC 7301).
+  bool http2 = false;
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 

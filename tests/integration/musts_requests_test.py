@@ -40,7 +40,6 @@ class Refused(WireCase):
         "R9 CR within a value": (400, get(b"X: a\rb")),
         "R10 no version": (400, b"GET / http/1.1\r\n" + HOST + b"\r\n"),
         "R10 another version": (505, get(version=b"2.0")),
-        "R10 the preface of HTTP/2": (505, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
         "F1 white space before the colon": (400, get(b"X : y")),
         "F2 a folded line": (400, get(b"X: y", b" z")),
         "F3 a control character": (400, get(b"X: a\x00b")),

@@ -6,6 +6,8 @@ set(address_modules
     # Buffers and views of a connection across reads, pipelines, uploads beside the answer, and aborts.
     abuse_churn abuse_floods abuse_pipelines abuse_slow bodies connections errors messages musts_upgrades retries reuse robustness
     timeouts tunnel
+    # Streams whose exchange and whose session end at different times.
+    http2
     # Bodies scanned as they pass, and grants that outlive their exchange.
     concurrency decide_holds holds metering queue
     # Generations, lists, keys and listeners that are replaced while they are in use.

@@ -122,12 +122,13 @@ class Handshake(TlsCase):
             found = self.s_client("-tls1_2", "-cipher", f"{cipher}:@SECLEVEL=0")
             self.assertNotIn(f"Cipher is {cipher}", found)
 
-    def test_http11_is_chosen_by_alpn(self):
-        self.assertIn("ALPN protocol: http/1.1", self.s_client("-alpn", "h2,http/1.1"))
+    def test_alpn_chooses_the_protocol(self):
+        self.assertIn("ALPN protocol: h2", self.s_client("-alpn", "http/1.1,h2"))
+        self.assertIn("ALPN protocol: http/1.1", self.s_client("-alpn", "http/1.1"))
         self.assertIn("No ALPN negotiated", self.s_client())
 
-    def test_a_client_that_speaks_h2_only_is_told(self):
-        self.assertIn("no application protocol", self.s_client("-alpn", "h2"))
+    def test_a_client_of_other_protocols_gets_an_alert(self):
+        self.assertIn("no application protocol", self.s_client("-alpn", "h3,spdy/3"))
 
     def test_sessions_are_resumed(self):
         for version in ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3:

@@ -11,7 +11,7 @@
 #include "judge.hpp"
 #include "log/line_writer.hpp"
 #include "loop/ticks.hpp"
-#include "proxy/http1_connection.hpp"
+#include "proxy/downstream_connection.hpp"
 
 /// Of AddressSanitizer. gcc has the function, but not clang's header
 /// <sanitizer/allocator_interface.h>.
@@ -205,10 +205,11 @@ void World::start_connection() {
   client_ = Network::get().make_client(other);
   loop::Descriptor socket(other);
   if (setup_.full) {
-    proxy::Http1Connection::turn_away(*context_, connections_, std::move(socket), peer_of(setup_));
+    proxy::DownstreamConnection::turn_away(*context_, connections_, std::move(socket),
+                                           peer_of(setup_));
   } else {
-    proxy::Http1Connection::start(*context_, connections_, std::move(socket), peer_of(setup_),
-                                  {.proxy_protocol = setup_.proxy_protocol, .tls = {}});
+    proxy::DownstreamConnection::start(*context_, connections_, std::move(socket), peer_of(setup_),
+                                       {.proxy_protocol = setup_.proxy_protocol, .tls = {}});
   }
 }
 
@@ -272,7 +273,7 @@ void World::reload(std::size_t configuration) {
 /// As a reload does with a listener that the configuration no longer has.
 void World::close_listener() {
   connections_.draining = true;
-  for (proxy::Http1Connection* connection : context_->connections)
+  for (proxy::DownstreamConnection* connection : context_->connections)
     connection->drain();
 }
 

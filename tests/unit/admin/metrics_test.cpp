@@ -133,6 +133,9 @@ TEST_CASE("connections and handshakes of all workers are added up") {
   process.traffic[0]->handshakes.in_progress.set(5);
   process.traffic[1]->handshakes.in_progress.set(8);
   process.traffic[1]->handshakes.waiting.set(9);
+  process.traffic[0]->http2.connections.set(3);
+  process.traffic[1]->http2.glitches.add(7);
+  process.traffic[0]->http2.given_up.add(1);
   check_series(rendered(process), {
                                       {"weir_connections", "4"},
                                       {"weir_connections_accepted_total", "9"},
@@ -143,6 +146,9 @@ TEST_CASE("connections and handshakes of all workers are added up") {
                                       {R"(weir_tls_handshakes_total{outcome="displaced"})", "4"},
                                       {"weir_tls_handshakes_in_progress", "13"},
                                       {"weir_tls_handshakes_waiting", "9"},
+                                      {"weir_http2_connections", "3"},
+                                      {"weir_http2_glitches_total", "7"},
+                                      {"weir_http2_given_up_total", "1"},
                                   });
 }
 
@@ -309,7 +315,7 @@ TEST_CASE("every sample follows the HELP and TYPE of its own family, once each")
       CHECK(line.starts_with(family));
     }
   }
-  CHECK(families.size() == 32);
+  CHECK(families.size() == 35);
 }
 
 TEST_CASE("the exposition escapes label values") {

@@ -38,14 +38,15 @@ TEST_CASE("the smallest file has every default") {
 
 TEST_CASE("every process-wide key reaches its place") {
   const auto config = must_load(R"(
-listen: [{address: "[::1]:0"}, {address: unix:/run/weir.sock, proxy_protocol: false}]
+listen: [{address: "[::1]:0"}, {address: unix:/run/weir.sock, proxy_protocol: false, http2: false}]
 admin: {address: 127.0.0.1:1234, token: t0ken, hosts: [weir, metrics.internal.]}
 workers: 5
 shutdown_timeout: 0s
 client_address: {trusted_proxies: [10.0.0.0/8, ::1], header: CF-Connecting-IP, ipv4_prefix: 24, ipv6_prefix: 56}
 downstream:
   {max_connections: 7, max_handshakes: 9, max_head: 16KiB, max_target: 4KiB, max_body: 1MiB, max_drain: 0,
-   head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s, raw_target_bytes: pass}
+   head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s, raw_target_bytes: pass,
+   http2: {max_streams: 8, glitches: 0}}
 response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
 retry_after: http_date
 retry_after_jitter: 5s
@@ -58,6 +59,9 @@ routes: [{respond: {}}]
                                 test::environment({}, "/etc/weir"));
   REQUIRE(config->listen.size() == 2);
   CHECK(config->listen[0].address.to_string() == "[::1]:0");
+  CHECK(config->listen[0].http2);
+  CHECK_FALSE(config->listen[1].http2);
+  CHECK_FALSE(config->listen[1].tls.http2);
   CHECK(config->listen[1].address.unix_path == "/run/weir.sock");
   CHECK(config->admin->address.port == 1234);
   CHECK(config->admin->token.reveal() == "t0ken");
@@ -79,6 +83,7 @@ routes: [{respond: {}}]
   CHECK(config->proxy.downstream.idle_timeout == 2s);
   CHECK(config->proxy.downstream.body_timeout == 3s);
   CHECK(config->proxy.downstream.raw_target_bytes);
+  CHECK(config->proxy.downstream.http2 == options::Http2{.max_streams = 8, .glitches = 0});
   CHECK_FALSE(config->proxy.response_fields.standard);
   CHECK(config->proxy.response_fields.legacy == http::LegacyFields::x_ratelimit);
   CHECK(config->proxy.response_fields.retry_after == http::RetryAfterForm::http_date);

@@ -48,8 +48,7 @@ class Opened {
   FarEnd far;
   ListenerConnections listener;
   ClientConnection connection;
-  IpAddress peer = IpAddress::v4({192, 0, 2, 1});
-  ConnectionOpening opening{connection, peer};
+  ConnectionOpening opening{connection};
   ListenerOptions options;
   std::vector<std::string> warnings;
   bool is_running = false;
@@ -59,7 +58,8 @@ class Opened {
   explicit Opened(std::array<int, 2> ends)
       : world(settings(), store),
         far(ends[1]),
-        connection(world.context, listener, loop::Descriptor(ends[0])) {
+        connection(world.context, listener, loop::Descriptor(ends[0]),
+                   IpAddress::v4({192, 0, 2, 1})) {
     std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
     world.context.log = [this](const std::string& text) { warnings.push_back(text); };
   }
@@ -115,7 +115,7 @@ TEST_CASE("A PROXY header is read to its last byte and no further, and its sourc
     CHECK(opened.finish() == OpeningOutcome::ready);
     CHECK(opened.unread().empty());
   }
-  CHECK(opened.peer == IpAddress::v4({198, 51, 100, 7}));
+  CHECK(opened.connection.peer == IpAddress::v4({198, 51, 100, 7}));
   CHECK(opened.warnings.empty());
 }
 
@@ -124,14 +124,14 @@ TEST_CASE("A header without a source leaves the peer as it is") {
   opened.far.send("PROXY UNKNOWN\r\n");
   opened.start(with_header);
   CHECK(opened.finish() == OpeningOutcome::ready);
-  CHECK(opened.peer == IpAddress::v4({192, 0, 2, 1}));
+  CHECK(opened.connection.peer == IpAddress::v4({192, 0, 2, 1}));
 }
 
 TEST_CASE("A connection without a valid PROXY header of a trusted proxy is closed") {
   Opened opened;
   std::string warning;
   SECTION("not trusted") {
-    opened.peer = IpAddress::v4({198, 51, 100, 1});
+    opened.connection.peer = IpAddress::v4({198, 51, 100, 1});
     opened.far.send(header);
     opened.start(with_header);
     warning =

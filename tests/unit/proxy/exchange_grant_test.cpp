@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "catch.hpp"
-#include "proxy/http1_connection.hpp"
+#include "proxy/downstream_connection.hpp"
 #include "unit/loop/stream_pair.hpp"
 #include "unit/proxy/test_server.hpp"
 #include "unit/proxy/world.hpp"
@@ -71,8 +71,8 @@ class Client {
     store.inner.at_once = true;
     const auto ends = socket_pair();
     client.emplace(ends[0]);
-    Http1Connection::start(world.context, connections_, loop::Descriptor(ends[1]),
-                           IpAddress::v4({192, 0, 2, 1}), {});
+    DownstreamConnection::start(world.context, connections_, loop::Descriptor(ends[1]),
+                                IpAddress::v4({192, 0, 2, 1}), {});
   }
   ~Client() { next_allocation_fails = false; }
 

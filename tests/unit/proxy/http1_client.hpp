@@ -56,7 +56,8 @@ class Http1Client {
   Http1Client(const options::Downstream& limits, std::array<int, 2> ends)
       : world(settings_for(limits), store),
         far(ends[1]),
-        connection(world.context, listener, loop::Descriptor(ends[0])) {}
+        connection(world.context, listener, loop::Descriptor(ends[0]),
+                   IpAddress::v4({192, 0, 2, 1})) {}
   static Configuration settings_for(const options::Downstream& limits) {
     Configuration settings;
     settings.proxy.downstream = limits;

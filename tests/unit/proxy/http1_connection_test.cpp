@@ -1,9 +1,8 @@
 // How long a connection of HTTP/1 is kept, and what it answers at its end.
-#include "proxy/http1_connection.hpp"
-
 #include <csignal>
 
 #include "catch.hpp"
+#include "proxy/downstream_connection.hpp"
 #include "unit/proxy/scripted_client.hpp"
 #include "unit/proxy/world.hpp"
 #include "unit/store/fake_store.hpp"
@@ -30,8 +29,8 @@ class Server {
   /// Returns the client's end of a new connection.
   loop::Descriptor connect(const ListenerOptions& options) {
     const auto ends = socket_pair();
-    Http1Connection::start(world.context, listener, loop::Descriptor(ends[0]),
-                           IpAddress::v4({192, 0, 2, 1}), options);
+    DownstreamConnection::start(world.context, listener, loop::Descriptor(ends[0]),
+                                IpAddress::v4({192, 0, 2, 1}), options);
     world.poll();
     return loop::Descriptor(ends[1]);
   }

@@ -1,0 +1,76 @@
+// One downstream connection of HTTP/2: passes bytes between its socket and the session, and serves
+// each stream by an exchange of its own.
+//
+// Two tasks: one reads, one writes at the end of a pass what the streams have to send, so that the
+// responses of a pass leave in one call. Used from its worker's loop only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "http2/session.hpp"
+#include "proxy/client_connection.hpp"
+#include "proxy/http2_stream.hpp"
+
+namespace weir::proxy {
+
+class Http2Connection final : private http2::StreamSource, private Http2Link {
+ public:
+  /// The input of `client` has the bytes that have arrived. `client` outlives the connection.
+  explicit Http2Connection(ClientConnection& client);
+  ~Http2Connection();
+  Http2Connection(const Http2Connection&) = delete;
+  Http2Connection& operator=(const Http2Connection&) = delete;
+
+  /// Serves the connection until it ends.
+  loop::Task<> run();
+  /// Called when the worker or the listener stops: no new streams, those in progress are finished.
+  void drain();
+  /// Ends all streams at once.
+  void abort();
+  /// True if an upstream connection was given back that only this client may reuse.
+  bool has_own_upstreams() const { return has_own_upstreams_; }
+
+ private:
+  enum class Draining : std::uint8_t {
+    no,
+    announced,  ///< requests that are on their way are still taken
+    for_good
+  };
+
+  http2::Stream* open_stream() override;
+  void request_arrived(Http2Stream& stream) override { begun_.push_back(&stream); }
+  void stream_closed(Http2Stream& stream) override;
+  void schedule_output() override;
+
+  loop::Task<> read_all();
+  bool take(std::string_view bytes);
+  void watch();
+  bool take_deadline();
+  void serve_begun();
+  loop::Task<> serve(Http2Stream& stream);
+  void release(Http2Stream& stream);
+  void count_glitches();
+  loop::Task<> write_all();
+  loop::Task<error_code> write_output();
+  loop::Task<> end();
+  Context& context() { return client_.context; }
+
+  ClientConnection& client_;
+  http2::Session session_;
+  std::vector<std::unique_ptr<Http2Stream>> streams_;
+  std::vector<Http2Stream*> begun_;  ///< whose heads have arrived in this read
+  std::size_t served_ = 0;           ///< streams whose exchanges have not ended
+  const std::size_t most_streams_;
+  std::size_t counted_glitches_ = 0;
+  loop::Suspended writer_;      ///< while there is nothing to write
+  bool is_output_due_ = false;  ///< the writer is to look
+  bool is_writing_ = false;     ///< the writer's task has not ended
+  bool is_ending_ = false;
+  Draining draining_ = Draining::no;
+  bool has_own_upstreams_ = false;
+  StreamEvent ended_;  ///< the last exchange, or the writer
+};
+
+}  // namespace weir::proxy
