@@ -74,7 +74,7 @@ struct Instruments {
   const limiter::QuotaEvents* quota_events = nullptr;
   const telemetry::ExportCounters* exports = nullptr;  ///< nullptr: nothing is exported
   std::vector<const telemetry::SpanQueue*> spans{};    ///< one a worker
-  std::span<const int> event_percents{};     ///< of them; `config` keeps it alive
+  std::span<const int> event_percents{};               ///< of them; `config` keeps it alive
   std::vector<std::uint32_t> policy_ids{};   ///< in the order of limiter::Options::policies
   const WebhookCounters* webhook = nullptr;  ///< of the events; nullptr: there is none
 };

@@ -45,8 +45,8 @@ std::size_t set_aside(const config::Config& config) {
   const std::size_t for_webhook = config.webhook ? for_a_request * WebhookQueue::most_in_flight : 0;
   const std::size_t for_exports = config.otlp ? 2 * for_a_request : 0;
   const std::size_t for_admin = config.admin ? admin::most_connections + 2 : 0;
-  return for_the_process + for_admin + for_keys + for_webhook + for_exports + proxy::refusals_at_once +
-         config.workers * of_a_worker;
+  return for_the_process + for_admin + for_keys + for_webhook + for_exports +
+         proxy::refusals_at_once + config.workers * of_a_worker;
 }
 
 }  // namespace

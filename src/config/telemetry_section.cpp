@@ -6,7 +6,6 @@
 #include "config/sections.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
-#include "http/characters.hpp"
 
 namespace weir::config {
 
@@ -20,7 +19,6 @@ using std::chrono::seconds;
 constexpr DurationRange export_timeout_range{milliseconds(100), minutes(1)};
 constexpr DurationRange span_interval_range{milliseconds(100), minutes(10)};
 constexpr DurationRange metric_interval_range{seconds(1), hours(1)};
-constexpr std::size_t most_export_headers = 32;
 constexpr std::size_t most_resource_attributes = 64;
 
 constexpr UrlForms endpoint_forms{
@@ -122,31 +120,6 @@ void read_otlp_endpoint(const Cursor& in, OtlpDraft& to) {
   to.otlp.shown = in.shown(*text);
 }
 
-std::string_view refusal_of_export_field(std::string_view name) {
-  for (const std::string_view own : {"host", "content-type", "accept", "accept-encoding"}) {
-    if (http::iequals(name, own)) return "Weir writes this field itself; remove it";
-  }
-  return refusal_of_framing_field(name);
-}
-
-void read_export_headers(const Cursor& in, OtlpDraft& to) {
-  for_each_named(
-      in, "a map of header names to values, such as {authorization: file:PATH}",
-      most_export_headers, [&](const std::string& name, const Cursor& entry) {
-        if (!http::is_token(name))
-          return entry.error("expected the name of a header field, such as authorization");
-        if (const auto why = refusal_of_export_field(name); !why.empty())
-          return entry.error(std::string(why));
-        Secret value;
-        if (!read_secret(entry, value)) return;
-        if (value.empty() || !http::is_field_value(value.reveal()))
-          return entry.error(
-              "a header value is not empty and has no line break and no control "
-              "character");
-        to.otlp.headers.emplace_back(name, std::move(value));
-      });
-}
-
 void read_resource(const Cursor& in, OtlpDraft& to) {
   for_each_named(in, "a map of attributes, such as {service.name: weir}", most_resource_attributes,
                  [&](const std::string& name, const Cursor& entry) {
@@ -160,7 +133,8 @@ void read_resource(const Cursor& in, OtlpDraft& to) {
 
 constexpr Key<OtlpDraft> otlp_keys[] = {
     {.name = "endpoint", .read = read_otlp_endpoint, .required = true},
-    {.name = "headers", .read = read_export_headers},
+    {.name = "headers",
+     .read = [](const Cursor& in, OtlpDraft& to) { read_secret_fields(in, to.otlp.headers); }},
     {.name = "timeout",
      .read = read::duration<export_timeout_range, &OtlpDraft::otlp, &options::Otlp::timeout>},
     {.name = "tls", .read = read::with<read_client_tls, &OtlpDraft::otlp, &options::Otlp::tls>},

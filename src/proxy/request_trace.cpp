@@ -24,9 +24,10 @@ bool is_recorded(const http::TraceParent& parent, bool peer_is_trusted,
   return is_chosen(tracing.sample, random);
 }
 
-/// "1.1" of "HTTP/1.1".
+/// "1.1" of "HTTP/1.1", and "2" of "HTTP/2.0", as the semantic conventions write them.
 std::string_view version_of(std::string_view protocol) {
-  return protocol.substr(protocol.find('/') + 1);
+  const std::string_view version = protocol.substr(protocol.find('/') + 1);
+  return version == "2.0" ? "2" : version;
 }
 
 }  // namespace

@@ -66,6 +66,8 @@ class Documented(Case):
             jwt_providers={"idp": {"algorithms": ["RS256"], "jwks": {"url": f"http://127.0.0.1:{free_port()}/"}}},
             address_lists={"office": ["192.0.2.0/24"]}, plans={"free": {}}, default_plan="free",
             plan_from=[{"file": str(self.plans), "key": "key"}],
+            events={"at": [80], "webhook": {"url": f"http://127.0.0.1:{free_port()}/"}},
+            telemetry={"otlp": {"endpoint": f"http://127.0.0.1:{free_port()}"}},
             routes=[{"name": "all", "upstream": "main", "limits": limits}], **sections)
 
     def setUp(self):

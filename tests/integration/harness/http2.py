@@ -3,17 +3,13 @@
 import json
 import socket
 import struct
-import sys
 from dataclasses import dataclass, field
 
 from .client import TIMEOUT_S
+from .debian import package
 from .message import Fields
 
-try:
-    import hpack
-except ImportError:  # Debian's package belongs to Debian's interpreter, and is plain Python
-    sys.path.append("/usr/lib/python3/dist-packages")
-    import hpack
+hpack = package("hpack")
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
