@@ -139,8 +139,20 @@ void Stream::try_write(std::string_view data, error_code& ec) {
 }
 
 Task<error_code> Stream::flush() {
-  const error_code ec = co_await write(unsent_);
-  std::string().swap(unsent_);  // frees its memory: rarely needed, and up to 64 KiB
+  error_code ec;
+  std::size_t sent = 0;
+  while (socket_.is_open()) {
+    sent += write_some(std::string_view(unsent_).substr(sent), ec);
+    if ((ec && ec != asio::error::would_block) || sent == unsent_.size()) break;
+    co_await socket_.wait(Direction::write, write_awaits_, ec);
+    if (ec) break;
+  }
+  if (!socket_.is_open()) ec = asio::error::operation_aborted;
+  if (ec == asio::error::operation_aborted && socket_.is_open()) {
+    unsent_.erase(0, sent);
+  } else {
+    std::string().swap(unsent_);  // frees its memory: rarely needed, and up to 64 KiB
+  }
   co_return ec;
 }
 

@@ -65,6 +65,7 @@ class Stream final : public Cancellable {
   /// kept: call flush() before sending anything else.
   void try_write(std::string_view data, error_code& ec);
   bool has_unsent() const { return !unsent_.empty(); }
+  /// Sends the rest. If it is cancelled, what is left stays, and another call continues.
   Task<error_code> flush();
   /// Sends all of `data`, which must stay in place meanwhile.
   Task<error_code> write(std::string_view data);

@@ -53,4 +53,13 @@ struct SecurePair {
   Outcome accepted, connected;
 };
 
+inline void start_flush(asio::io_context& io, Stream& stream, Outcome& outcome) {
+  const auto flush = [](Stream& to, Outcome& how) -> Task<> {
+    const error_code ec = co_await to.flush();
+    how.error = ec;
+  };
+  spawn(io, flush(stream, outcome));
+  run(io);
+}
+
 }  // namespace weir::loop::test

@@ -15,6 +15,7 @@ using test::large_text;
 using test::Outcome;
 using test::run;
 using test::SecurePair;
+using test::start_flush;
 using test::start_shutdown;
 using test::StreamPair;
 
@@ -31,15 +32,6 @@ void spawn_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
 
 void start_read(asio::io_context& io, Stream& stream, Outcome& outcome) {
   spawn_read(io, stream, outcome);
-  run(io);
-}
-
-void start_flush(asio::io_context& io, Stream& stream, Outcome& outcome) {
-  const auto flush = [](Stream& to, Outcome& how) -> Task<> {
-    const error_code ec = co_await to.flush();
-    how.error = ec;
-  };
-  spawn(io, flush(stream, outcome));
   run(io);
 }
 
@@ -159,7 +151,7 @@ TEST_CASE("reading and flushing end when they are cancelled, and only what runs 
   run(io);
   CHECK(read.error == error_code(asio::error::operation_aborted));
   CHECK(flushed.error == error_code(asio::error::operation_aborted));
-  CHECK_FALSE(pair.stream.has_unsent());
+  CHECK(pair.stream.has_unsent());
   CHECK(pair.stream.is_open());
   start_read(io, pair.stream, again);
   CHECK_FALSE(again.error);
