@@ -129,7 +129,8 @@ loop::Task<Failure> Attempt::connect() {
   const Duration timeout = phase_.upstream().connect_timeout;
   watchdog_.arm(Phase::connect, timeout);
   error_code ec = co_await server_.resolve(phase_.context.wheel.now(), timeout);
-  if (!ec && !watchdog_.timed_out() && !watchdog_.aborted())
+  const Interruptions& interruptions = watchdog_.interruptions();
+  if (!ec && !interruptions.timed_out && !interruptions.aborted && !interruptions.client_left)
     ec = co_await server_.connect(*connection_);
   co_return why_not_connected(watchdog_.interruptions(), ec);
 }

@@ -14,7 +14,7 @@ Failure why_interrupted(const Interruptions& interruptions, const UploadState& u
 
 Failure why_not_connected(const Interruptions& interruptions, const boost::system::error_code& ec) {
   namespace error = boost::asio::error;
-  if (interruptions.aborted) return Failure::downstream_gone;
+  if (interruptions.aborted || interruptions.client_left) return Failure::downstream_gone;
   if (interruptions.timed_out || ec == error::timed_out) return Failure::upstream_connect_timeout;
   if (ec == error::no_descriptors) return Failure::overloaded;
   return ec ? Failure::upstream_unreachable : Failure::none;

@@ -19,8 +19,8 @@ struct UploadState {
 /// has the whole request or accepts no more of it, otherwise the client.
 Failure why_interrupted(const Interruptions& interruptions, const UploadState& upload);
 
-/// The result of an attempt to connect that ended with `ec`. Departures of clients are not looked
-/// for in that phase.
+/// The result of an attempt to connect that ended with `ec`. If the client has left, the server is
+/// not at fault: a stream of HTTP/2 may be reset in that phase.
 Failure why_not_connected(const Interruptions& interruptions, const boost::system::error_code& ec);
 
 /// Why no more of a request body was received.

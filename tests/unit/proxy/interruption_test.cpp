@@ -58,9 +58,9 @@ TEST_CASE("an attempt to connect ends for the first of these reasons") {
   constexpr Interruptions both{.timed_out = true, .aborted = true};
   const Row rows[] = {
       {nothing, {}, none},
-      {departure, {}, none},
+      {departure, {}, downstream_gone},
       {nothing, error::connection_refused, upstream_unreachable},
-      {departure, error::host_not_found, upstream_unreachable},
+      {departure, error::operation_aborted, downstream_gone},
       {nothing, error::no_descriptors, overloaded},  // of this process, not of the server
       {nothing, error::timed_out, upstream_connect_timeout},
       {timeout, {}, upstream_connect_timeout},
