@@ -208,8 +208,9 @@ void World::start_connection() {
     proxy::DownstreamConnection::turn_away(*context_, connections_, std::move(socket),
                                            peer_of(setup_));
   } else {
-    proxy::DownstreamConnection::start(*context_, connections_, std::move(socket), peer_of(setup_),
-                                       {.proxy_protocol = setup_.proxy_protocol, .tls = {}});
+    proxy::DownstreamConnection::start(
+        *context_, connections_, std::move(socket), peer_of(setup_),
+        {.proxy_protocol = setup_.proxy_protocol, .http2 = false, .tls = {}});
   }
 }
 
