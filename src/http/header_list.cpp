@@ -46,7 +46,7 @@ void HeaderList::add(std::string_view name, std::string_view value) {
   places_.push_back({.name = kept_name, .value = keep(value), .is_cookie = is_cookie});
 }
 
-/// Several crumbs are joined behind all other text.
+/// Several crumbs are joined after all other text.
 HeaderList::Piece HeaderList::join_cookies() {
   std::size_t size = text_.size();
   for (const Place& place : places_)

@@ -17,6 +17,9 @@ constexpr std::size_t most_decoded_heads = 4;
 constexpr std::uint64_t free_window_updates = 256;
 constexpr std::uint64_t bytes_per_update = 512;
 
+/// PING frames without a glitch in the bytes of one receive(): keepalives come one by one.
+constexpr std::size_t free_pings = 4;
+
 /// SETTINGS that a client may send without a glitch; most send one.
 constexpr std::uint64_t free_settings = 4;
 
@@ -112,18 +115,21 @@ struct Session::Callbacks {
 
   static int on_begin_frame(nghttp2_session* /*native*/, const nghttp2_frame_hd* head, void* user) {
     Session& self = session(user);
-    if (head->type == NGHTTP2_HEADERS && self.ids_.was_skipped(head->stream_id))
-      self.terminate(ErrorCode::protocol_error);
-    return 0;
+    if (head->type != NGHTTP2_HEADERS) return 0;
+    return guarded([&] {
+      if (self.ids_.was_skipped(head->stream_id)) self.terminate(ErrorCode::protocol_error);
+      self.ids_.note(head->stream_id);
+      return 0;
+    });
   }
 
   static int on_begin_headers(nghttp2_session* native, const nghttp2_frame* frame, void* user) {
+    Session& self = session(user);
+    self.trailers_size_ = 0;
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
     return guarded([&] {
-      Session& self = session(user);
       const std::int32_t id = frame->hd.stream_id;
-      self.ids_.note_opened(id);
-      Stream* const opened = self.source_.open_stream();
+      Stream* const opened = self.takes_streams_ ? self.source_.open_stream() : nullptr;
       if (opened == nullptr) {
         nghttp2_submit_rst_stream(native, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
         return int{NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE};
@@ -162,7 +168,6 @@ struct Session::Callbacks {
     const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
     switch (frame.hd.type) {
       case NGHTTP2_HEADERS:
-        self.trailers_size_ = 0;
         if (stream == nullptr) return;
         if (!stream->has_head_) {
           --self.open_heads_;
@@ -173,7 +178,7 @@ struct Session::Callbacks {
         }
         break;
       case NGHTTP2_DATA:
-        if (frame.hd.length == 0 && !ends) self.note_glitch();
+        if (frame.hd.length == frame.data.padlen && !ends) self.note_glitch();
         break;
       case NGHTTP2_WINDOW_UPDATE:
         if (++self.window_updates_ > free_window_updates + self.sent_ / bytes_per_update)
@@ -184,7 +189,8 @@ struct Session::Callbacks {
           self.note_glitch();
         return;
       case NGHTTP2_PING:
-        if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0) self.note_glitch();
+        if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0 && ++self.pings_ > free_pings)
+          self.note_glitch();
         return;
       case NGHTTP2_PRIORITY:
       case NGHTTP2_RST_STREAM:
@@ -245,7 +251,7 @@ struct Session::Callbacks {
   static int on_frame_not_sent(nghttp2_session* native, const nghttp2_frame* frame,
                                int /*library_error*/, void* /*user*/) {
     // A head that is too large for the client would never end the stream.
-    if (frame->hd.type == NGHTTP2_HEADERS) {
+    if (frame->hd.type == NGHTTP2_HEADERS && stream(native, frame->hd.stream_id) != nullptr) {
       nghttp2_submit_rst_stream(native, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                 NGHTTP2_INTERNAL_ERROR);
     }
@@ -309,6 +315,7 @@ Session::Session(StreamSource& source, const SessionOptions& options)
 Session::~Session() = default;
 
 bool Session::receive(std::string_view bytes) {
+  pings_ = 0;
   const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const ssize_t taken = nghttp2_session_mem_recv(native_.get(), begin, bytes.size());
   // nghttp2 answers other faults itself, with a GOAWAY.
@@ -421,6 +428,7 @@ void Session::begin_drain() {
 }
 
 void Session::end_drain() {
+  takes_streams_ = false;
   nghttp2_submit_goaway(native_.get(), NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(native_.get()), NGHTTP2_NO_ERROR,
                         nullptr, 0);

@@ -25,11 +25,6 @@ namespace weir::http2 {
 /// The first bytes of a client of HTTP/2 (RFC 9113 section 3.4).
 inline constexpr std::string_view client_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// True if a connection that begins with these bytes may still be one of HTTP/2.
-constexpr bool may_be_preface(std::string_view begin) {
-  return client_preface.starts_with(begin.substr(0, client_preface.size()));
-}
-
 struct SessionOptions {
   std::size_t max_streams = 100;     ///< in progress at the same time
   std::size_t glitches = 1000;       ///< 0: no bound
@@ -111,6 +106,8 @@ class Session {
   std::uint64_t window_updates_ = 0;  ///< received
   std::uint64_t settings_ = 0;        ///< received
   std::size_t open_heads_ = 0;        ///< streams whose head is incomplete
+  std::size_t pings_ = 0;             ///< in the bytes being received
+  bool takes_streams_ = true;         ///< no GOAWAY with a last stream has been queued
   std::size_t trailers_size_ = 0;     ///< of the trailer section that is being received
 };
 

@@ -15,8 +15,9 @@ namespace weir::http2 {
 
 class StreamIds {
  public:
-  /// A stream was opened with this identifier, which is higher than all before.
-  void note_opened(std::int32_t id) {
+  /// A head came with this identifier. It opens a stream if it is higher than all before.
+  void note(std::int32_t id) {
+    if (id <= newest_) return;
     if (id > newest_ + 2) {
       if (skipped_.size() == most_gaps) skipped_.erase(skipped_.begin());
       skipped_.emplace_back(newest_, id);

@@ -106,7 +106,8 @@ std::unique_ptr<Http2Stream> Context::take_http2_stream() {
 }
 
 void Context::give_back(std::unique_ptr<Http2Stream> stream) {
-  if (spare_streams_.size() < most_spare_exchanges) spare_streams_.push_back(std::move(stream));
+  if (spare_streams_.size() < most_spare_exchanges && !stream->is_large())
+    spare_streams_.push_back(std::move(stream));
 }
 
 std::unique_ptr<loop::InputBuffer> Context::take_body_buffer() {

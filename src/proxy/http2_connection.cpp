@@ -37,7 +37,7 @@ Http2Connection::Http2Connection(ClientConnection& client)
       client_(client),
       session_(*this, session_options(client.context.generation->options.downstream)),
       most_streams_(client.context.generation->options.downstream.http2.max_streams),
-      ended_(client.context.io) {
+      ended_(client.context.io.get_executor(), loop::Timer::time_point::max()) {
   context().counters.http2.connections.add(1);
 }
 
@@ -59,7 +59,10 @@ loop::Task<> Http2Connection::run() {
     thrown = std::current_exception();
     client_.stream.reset();
   }
-  co_await end();
+  begin_end();
+  error_code ignored;
+  while (served_ != 0 || is_writing_)
+    co_await ended_.async_wait(loop::into(ignored));
   if (thrown) std::rethrow_exception(thrown);
 }
 
@@ -101,7 +104,10 @@ void Http2Connection::watch() {
   const bool is_idle = streams_.empty() || draining_ == Draining::announced;
   const Phase phase = session_.awaits_head() ? Phase::head : is_idle ? Phase::idle : Phase::relay;
   if (watchdog.phase() == phase) return;
-  if (phase == Phase::relay) return watchdog.disarm(phase);
+  if (phase == Phase::relay) {
+    watchdog.forget_timeout();
+    return watchdog.disarm(phase);
+  }
   const Duration idle = draining_ == Draining::no ? limits.idle_timeout : http2_drain_grace;
   watchdog.arm(phase, phase == Phase::head ? limits.head_timeout : idle);
 }
@@ -112,6 +118,7 @@ bool Http2Connection::take_deadline() {
     draining_ = Draining::for_good;
     session_.end_drain();
     schedule_output();
+    client_.watchdog.forget_timeout();
     client_.watchdog.disarm(Phase::relay);
     return !streams_.empty();
   }
@@ -137,11 +144,11 @@ void Http2Connection::stream_closed(Http2Stream& stream) {
 
 void Http2Connection::release(Http2Stream& stream) {
   const std::size_t index = stream.index;
-  has_own_upstreams_ |= stream.has_own_upstreams();
   std::swap(streams_[index], streams_.back());
   streams_[index]->index = index;
   context().give_back(std::move(streams_.back()));
   streams_.pop_back();
+  if (streams_.empty() && !is_ending_) watch();  // the reader may wait without a deadline
 }
 
 void Http2Connection::serve_begun() {
@@ -160,8 +167,9 @@ loop::Task<> Http2Connection::serve(Http2Stream& stream) {
     stream.give_up();
   }
   --served_;
+  has_own_upstreams_ |= stream.has_own_upstreams();
   if (stream.is_over()) release(stream);
-  if (is_ending_ && served_ == 0) ended_.notify();
+  if (is_ending_ && served_ == 0) ended_.cancel();
 }
 
 void Http2Connection::count_glitches() {
@@ -190,7 +198,7 @@ loop::Task<> Http2Connection::write_all() {
   }
   if (ec) client_.stream.close();  // ends the reader, too
   is_writing_ = false;
-  if (is_ending_) ended_.notify();
+  if (is_ending_) ended_.cancel();
 }
 
 /// Sends until the session has nothing to send.
@@ -205,7 +213,9 @@ loop::Task<error_code> Http2Connection::write_output() {
     if (out.empty()) break;
     stream.try_write(out, ec);
     while (!ec && stream.has_unsent()) {
+      writing_.arm(Phase::body, context().generation->options.downstream.body_timeout);
       ec = co_await stream.flush();
+      writing_.disarm(Phase::body);
       // A deadline of the reader does not end the writer, until the end is due.
       const bool is_late = is_ending_ && client_.watchdog.timed_out();
       if (ec == asio::error::operation_aborted && stream.is_open() && !is_late) ec = {};
@@ -214,15 +224,13 @@ loop::Task<error_code> Http2Connection::write_output() {
   co_return ec;
 }
 
-/// Ends what uses this object, and sends what is left.
-loop::Task<> Http2Connection::end() {
+/// Ends what uses this object; the writer sends what is left.
+void Http2Connection::begin_end() {
   for (const auto& stream : streams_)
     stream->lose();
   is_ending_ = true;
   client_.watchdog.arm(Phase::linger, http2_drain_grace);
   schedule_output();
-  while (served_ != 0 || is_writing_)
-    co_await ended_.wait();
 }
 
 void Http2Connection::drain() {

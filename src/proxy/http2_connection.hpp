@@ -33,6 +33,14 @@ class Http2Connection final : private http2::StreamSource, private Http2Link {
   bool has_own_upstreams() const { return has_own_upstreams_; }
 
  private:
+  /// Closes the socket when a write takes too long.
+  struct SocketEnd final : loop::Cancellable {
+    explicit SocketEnd(loop::Stream& its_stream) : stream(its_stream) {}
+    void cancel() override { stream.close(); }
+    void close() override { stream.close(); }
+    loop::Stream& stream;
+  };
+
   enum class Draining : std::uint8_t {
     no,
     announced,  ///< requests that are on their way are still taken
@@ -54,7 +62,7 @@ class Http2Connection final : private http2::StreamSource, private Http2Link {
   void count_glitches();
   loop::Task<> write_all();
   loop::Task<error_code> write_output();
-  loop::Task<> end();
+  void begin_end();
   Context& context() { return client_.context; }
 
   ClientConnection& client_;
@@ -70,7 +78,9 @@ class Http2Connection final : private http2::StreamSource, private Http2Link {
   bool is_ending_ = false;
   Draining draining_ = Draining::no;
   bool has_own_upstreams_ = false;
-  StreamEvent ended_;  ///< the last exchange, or the writer
+  SocketEnd socket_end_{client_.stream};
+  Watchdog writing_{client_.context.wheel, socket_end_};  ///< while the writer waits for the socket
+  loop::Timer ended_;  ///< fires when the last exchange or the writer has ended
 };
 
 }  // namespace weir::proxy

@@ -1,7 +1,6 @@
 #include "proxy/http2_stream.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "decision/header_list_inspection.hpp"
@@ -18,6 +17,9 @@ std::size_t size_of(const http::FieldSection& fields) {
     size += field.name.size() + field.value.size();
   return size;
 }
+
+constexpr std::size_t most_interims = 32;              ///< forwarded for a request
+constexpr std::size_t most_kept_buffers = 192 * 1024;  ///< bytes of an unused stream
 
 const error_code client_gone = asio::error::connection_reset;
 
@@ -99,7 +101,7 @@ void Http2Responder::begin_request(const http::ReceivedRequest& request,
   has_begun_ = false;
   bytes_sent_ = 0;
   bytes_.clear();
-  at_ = 0;
+  at_ = uncounted_ = interims_ = 0;
   placed_ = {};
   trailers_.clear();
   head_is_due_ = is_ended_ = false;
@@ -111,13 +113,13 @@ http::ClientHop Http2Responder::hop(const http::FieldSection* limit_fields) cons
 
 std::size_t Http2Responder::read(char* to, std::size_t most) {
   std::size_t size = std::min(most, bytes_.size() - at_);
-  std::memcpy(to, bytes_.data() + at_, size);
+  bytes_.copy(to, size, at_);
   at_ += size;
   if (at_ == bytes_.size()) {
     bytes_.clear();
     at_ = 0;
     const std::size_t placed = std::min(most - size, placed_.size());
-    std::memcpy(to + size, placed_.data(), placed);
+    placed_.copy(to + size, placed);
     placed_.remove_prefix(placed);
     size += placed;
   }
@@ -134,13 +136,16 @@ loop::Task<> Http2Responder::answer(OwnAnswer answer) {
   head_is_due_ = is_ended_ = true;
   bytes_.clear();
   if (has_content(answer.status) && request_->view.method != "HEAD") bytes_.append(answer.body);
-  bytes_sent_ += bytes_.size();
+  uncounted_ = bytes_.size();
   error_code ec;
   send(ec);
   co_return;
 }
 
+/// They wait in the session, so an upstream that sends them without end is not followed.
 loop::Task<error_code> Http2Responder::interim(const http::ResponseHead& head) {
+  if (stream_.is_gone()) co_return client_gone;
+  if (++interims_ > most_interims) co_return error_code{};
   http::FieldSection fields;
   http::add_interim_fields(fields, head);
   bytes_sent_ += size_of(fields);
@@ -154,6 +159,7 @@ void Http2Responder::begin(const ForwardedAnswer& answer) {
   fields_.clear();
   http::add_response_fields(fields_, answer.head, hop(answer.limit_fields), answer.date);
   bytes_.clear();
+  uncounted_ = 0;
   head_is_due_ = true;
   is_ended_ = false;
 }
@@ -161,7 +167,7 @@ void Http2Responder::begin(const ForwardedAnswer& answer) {
 bool Http2Responder::append(std::string_view piece) {
   if (piece.size() > gather_limit) return false;
   bytes_.append(piece);
-  bytes_sent_ += piece.size();
+  uncounted_ += piece.size();
   return true;
 }
 
@@ -174,6 +180,7 @@ void Http2Responder::end(const http::FieldSection& trailers) {
 bool Http2Responder::send(error_code& ec) {
   ec = stream_.is_gone() ? client_gone : error_code{};
   has_begun_ = true;
+  bytes_sent_ += std::exchange(uncounted_, 0);
   http2::Session& session = stream_.link().session();
   if (std::exchange(head_is_due_, false)) {
     const bool has_body = !is_ended_ || left() > 0 || !trailers_.empty();
@@ -272,6 +279,10 @@ void Http2Stream::give_up() {
   watchdog_.disarm(Phase::idle);
   link_->session().reset(*this, http2::ErrorCode::internal_error);
   link_->schedule_output();
+}
+
+bool Http2Stream::is_large() const {
+  return body_.capacity() + responder_.capacity() > most_kept_buffers;
 }
 
 void Http2Stream::lose() {

@@ -72,6 +72,7 @@ class Http2RequestBody final : public RequestBody {
   void begin();
   void add(std::string_view bytes);
   void notify() { arrival_.notify(); }
+  std::size_t capacity() const { return bytes_.capacity(); }
 
   BodyState pull(std::string_view& piece) override;
   loop::Task<error_code> fill() override;
@@ -105,6 +106,7 @@ class Http2Responder final : public Responder {
   const http::FieldSection& trailers() const { return trailers_; }
   void notify() { departure_.notify(); }
   void cancel() { departure_.cancel(); }
+  std::size_t capacity() const { return bytes_.capacity(); }
 
   loop::Task<> answer(OwnAnswer answer) override;
   loop::Task<error_code> interim(const http::ResponseHead& head) override;
@@ -135,7 +137,9 @@ class Http2Responder final : public Responder {
   http::FieldSection trailers_;
   std::string bytes_;
   std::size_t at_ = 0;
-  std::string_view placed_;  ///< behind them: a piece that its owner keeps in place
+  std::string_view placed_;    ///< after them: a piece that its owner keeps in place
+  std::size_t uncounted_ = 0;  ///< bytes that send() adds to bytes_sent_
+  std::size_t interims_ = 0;   ///< interim responses so far
   bool head_is_due_ = false;
   bool is_ended_ = false;  ///< nothing is added any more
 };
@@ -159,6 +163,8 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   /// True if neither the exchange nor the session uses the stream.
   bool is_over() const { return !is_served_ && is_closed(); }
   bool is_served() const { return is_served_; }
+  /// True if its buffers have become too large to be kept for another request.
+  bool is_large() const;
   bool has_own_upstreams() const { return exchange_.has_own_upstreams(); }
 
   Http2Link& link() { return *link_; }

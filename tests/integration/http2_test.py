@@ -1,33 +1,16 @@
-"""HTTP/2 towards clients: requests, bodies, streams and the end of a connection (RFC 9113)."""
+"""HTTP/2 towards clients: requests, limits, bodies and streams (RFC 9113)."""
 
 import json
-import signal
+import socket
 import threading
 
-from harness.case import Case, configuration, limited, scaled
-from harness.client import chunked
-from harness.http2 import (CANCEL, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, NO_ERROR, PROTOCOL_ERROR,
-                           REFUSED_STREAM, Http2Client)
+from harness.case import configuration, limited, scaled
+from harness.http2 import (INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM,
+                           Http2Client)
+from harness.http2_case import Http2Case
 from harness.tls_case import TlsCase
-from harness.upstream import answer, echo, raw
+from harness.upstream import answer, raw
 from harness.waiting import eventually
-
-
-class Http2Case(Case):
-    def speak(self, weir, **options):
-        client = Http2Client(weir.address, **options)
-        self.addCleanup(client.close)
-        return client
-
-    def serve(self, behaviour=echo, settings=None, **sections):
-        self.up = self.upstream(behaviour)
-        self.weir = self.start(configuration(self.up.url, **sections))
-        self.client = self.speak(self.weir, settings=settings)
-        return self.client
-
-    def log_lines(self, count):
-        eventually(lambda: len(self.weir.stdout.splitlines()) >= count, f"{count} lines of the log")
-        return [json.loads(line) for line in self.weir.stdout.splitlines()]
 
 
 class Requests(Http2Case):
@@ -271,6 +254,27 @@ class Streams(Http2Case):
         self.assertEqual((line["status"], line["aborted_by"]), (499, "client"))
         self.assertTrue(is_closed.wait(60), "the upstream connection is closed")
 
+    def test_a_stream_that_is_reset_while_its_upstream_is_connected_is_not_the_servers_fault(self):
+        full = socket.socket()
+        self.addCleanup(full.close)
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        # Connections that are not accepted fill its queue; further ones wait.
+        fill = [socket.socket() for _ in range(4)]
+        for one in fill:
+            self.addCleanup(one.close)
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        self.weir = self.start(configuration("http://127.0.0.1:%d" % full.getsockname()[1],
+                                             access_log={"path": "-"}, main={"connect_timeout": "60s"}))
+        client = self.speak(self.weir)
+        for count in range(1, 6):
+            stream = client.open()
+            client.ping()
+            client.reset(stream)
+            self.assertEqual(self.log_lines(count)[-1]["status"], 499)
+        self.assertNotIn("marked down", self.weir.stderr)
+
     def test_a_connection_that_ends_ends_its_exchanges(self):
         late, _ = self.late_upstream()
         self.weir = self.start(configuration(late.url, access_log={"path": "-"}))
@@ -317,74 +321,6 @@ class Streams(Http2Case):
         body = json.dumps({"text": "x" * 50_000, "max_tokens": 60}).encode()
         self.assertEqual(client.request("POST", "/", {}, body).body, body)
         self.assertEqual(client.request("POST", "/", {}, body).status, 429)
-
-
-class Ends(Http2Case):
-    def test_a_drain_finishes_streams_and_says_goaway(self):
-        late, may_answer = self.late_upstream()
-        weir = self.start(configuration(late.url))
-        client, idle = self.speak(weir), self.speak(weir)
-        idle.ping()
-        stream = client.open()
-        late.await_requests(1)
-        weir.signal(signal.SIGTERM)
-        for one in idle, client:
-            one.read_until(lambda one=one: len(one.goaways) == 1)
-            self.assertEqual(one.goaways[0], ((1 << 31) - 1, NO_ERROR))
-        idle.read_to_end()
-        self.assertEqual(idle.goaways[-1], (0, NO_ERROR))
-        client.read_until(lambda: len(client.goaways) == 2)
-        self.assertEqual(client.goaways[-1], (stream, NO_ERROR))
-        may_answer.set()
-        self.assertEqual(client.read(stream).body, b"late")
-        client.read_to_end()
-        self.assertEqual(weir.wait(), 0)
-
-    def test_a_reload_leaves_streams_in_progress_alone(self):
-        late, may_answer = self.late_upstream(b"first")
-        weir = self.start(configuration(late.url))
-        client = self.speak(weir)
-        stream = client.open()
-        late.await_requests(1)
-        weir.write(configuration(routes=[{"respond": {"body": "second"}}]))
-        weir.signal(signal.SIGHUP)
-        eventually(lambda: "configuration reloaded" in weir.stderr, "the reload")
-        self.assertEqual(client.get().body, b"second")
-        may_answer.set()
-        self.assertEqual(client.read(stream).body, b"first")
-
-    def test_a_listener_that_is_removed_drains_its_connections(self):
-        weir = self.start(configuration(routes=[{"respond": {}}]))
-        client = self.speak(weir)
-        self.assertEqual(client.get().status, 200)
-        weir.write(configuration(routes=[{"respond": {}}]))
-        weir.write(weir.file.read_text().replace("127.0.0.1:0", "127.0.0.2:0"))
-        weir.signal(signal.SIGHUP)
-        client.read_to_end()
-        self.assertEqual([code for _, code in client.goaways], [NO_ERROR] * 2)
-
-    def test_timeouts(self):
-        late, _ = self.late_upstream()
-        short = {"idle_timeout": "300ms", "head_timeout": "400ms", "body_timeout": "500ms"}
-        weir = self.start(configuration(late.url, downstream=short))
-        idle = self.speak(weir)
-        idle.read_to_end()
-        self.assertEqual([code for _, code in idle.goaways], [NO_ERROR])
-        half = self.speak(weir)
-        half.send(b"\0\0\5\1\0\0\0\0\1\x82\x86\x84\x41\x00")  # a head without END_HEADERS
-        half.read_to_end()
-        self.assertEqual(len(half.goaways), 1)
-        slow = self.speak(weir)
-        stream = slow.open("POST", "/", ends=False)
-        slow.send_data(stream, b"a", ends=False)
-        self.assert_problem(slow.read(stream), 408)
-
-    def test_a_window_that_stays_closed_ends_its_stream(self):
-        self.up = self.upstream(answer(b"x" * 1_000_000))
-        self.weir = self.start(configuration(self.up.url, downstream={"body_timeout": "300ms"}))
-        client = self.speak(self.weir, settings={INITIAL_WINDOW_SIZE: 10}, holds_windows=True)
-        self.assertNotIn(client.get().reset, (None, NO_ERROR))
-        self.assertNotIn(client.get().reset, (None, NO_ERROR))
 
 
 class Secure(TlsCase):

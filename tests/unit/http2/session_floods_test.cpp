@@ -22,15 +22,20 @@ TEST_CASE("floods spend the budget of a connection") {
       return i == 0 ? request(1, {}, 0) + bytes : bytes;
     };
   };
+  std::string pings;
+  for (int i = 0; i < 8; ++i)
+    pings += frame(NGHTTP2_PING, 0, 0, "12345678");
+  constexpr int padded = 8;
   const std::function<std::string(std::uint32_t)> rows[] = {
       rapid_reset,
       made_to_reset,
       malformed,
       repeated(frame(NGHTTP2_SETTINGS, 0, 0)),
-      repeated(frame(NGHTTP2_PING, 0, 0, "12345678")),
+      repeated(pings),
       repeated(frame(NGHTTP2_PRIORITY, 0, 1, std::string("\0\0\0\0\1", 5))),
       repeated(frame(NGHTTP2_WINDOW_UPDATE, 0, 0, std::string("\0\0\0\1", 4))),
       repeated(frame(NGHTTP2_DATA, 0, 1)),
+      repeated(frame(NGHTTP2_DATA, padded, 1, std::string("\2\0\0", 3))),
   };
   for (std::size_t row = 0; row < std::size(rows); ++row) {
     CAPTURE(row);
@@ -60,6 +65,7 @@ TEST_CASE("ordinary use spends nothing") {
   Server server({.glitches = 10});
   server.session.receive(preface);
   for (std::uint32_t i = 0; i < 1000; ++i) {
+    REQUIRE(server.session.receive(frame(NGHTTP2_PING, 0, 0, "keepaliv")));
     REQUIRE(server.session.receive(request(2 * i + 1)));
     server.session.respond(*server.streams.back(), 200, {}, false);
     server.output();

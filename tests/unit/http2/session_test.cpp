@@ -82,6 +82,18 @@ TEST_CASE("a response that is complete before the request ends the stream withou
   CHECK(server.session.glitches().count() == 0);
 }
 
+TEST_CASE("a malformed trailer section does not count for the next one") {
+  Server server({.max_head = 300});
+  const std::string field = literal("x", std::string(100, 'a'));
+  const auto trailers = [&](std::uint32_t id, const std::string& more) {
+    return frame(NGHTTP2_HEADERS, end_headers | end_stream, id, field + more);
+  };
+  CHECK(
+      server.session.receive(preface + request(1, {}, 0) + trailers(1, field + literal("A", ""))));
+  CHECK(server.session.receive(request(3, {}, 0) + trailers(3, {})));
+  CHECK(server.stream(1).trailers().size() == 1);
+}
+
 TEST_CASE("output waits until there is some") {
   Server server;
   CHECK(server.session.receive(preface + request(1)));
@@ -214,8 +226,11 @@ TEST_CASE("a drain announces the end, and lets streams finish") {
   CHECK(server.session.receive(request(3)));  // it was on its way
   CHECK(server.streams.size() == 2);
   server.session.end_drain();
-  server.output();
+  // A stream that comes before the GOAWAY is sent would be closed by it after its work is done.
   CHECK(server.session.receive(request(5)));
+  CHECK(server.streams.size() == 2);
+  server.output();
+  CHECK(server.session.receive(request(7)));
   CHECK(server.streams.size() == 2);
   CHECK_FALSE(server.session.is_over());
   server.session.respond(server.stream(0), 200, {}, false);

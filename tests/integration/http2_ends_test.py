@@ -1,0 +1,113 @@
+"""How connections and streams of HTTP/2 end: drains, reloads, timeouts, clients that do not read."""
+
+import signal
+
+from harness.case import configuration
+from harness.exposition import parse
+from harness.http2 import INITIAL_WINDOW_SIZE, NO_ERROR
+from harness.http2_case import Http2Case
+from harness.upstream import answer
+from harness.waiting import eventually
+
+
+class Ends(Http2Case):
+    def test_a_drain_finishes_streams_and_says_goaway(self):
+        late, may_answer = self.late_upstream()
+        weir = self.start(configuration(late.url))
+        client, idle = self.speak(weir), self.speak(weir)
+        idle.ping()
+        stream = client.open()
+        late.await_requests(1)
+        weir.signal(signal.SIGTERM)
+        for one in idle, client:
+            one.read_until(lambda one=one: len(one.goaways) == 1)
+            self.assertEqual(one.goaways[0], ((1 << 31) - 1, NO_ERROR))
+        idle.read_to_end()
+        self.assertEqual(idle.goaways[-1], (0, NO_ERROR))
+        client.read_until(lambda: len(client.goaways) == 2)
+        self.assertEqual(client.goaways[-1], (stream, NO_ERROR))
+        client.ping()  # what a client sends meanwhile does not end its streams
+        client.ping()
+        may_answer.set()
+        self.assertEqual(client.read(stream).body, b"late")
+        client.read_to_end()
+        self.assertEqual(weir.wait(), 0)
+
+    def test_a_drain_cuts_no_frame_of_a_client_that_reads_slowly(self):
+        body = bytes(range(251)) * 40_000
+        self.up = self.upstream(answer(body))
+        self.weir = self.start(configuration(self.up.url))
+        slow, idle = self.speak(self.weir, settings={INITIAL_WINDOW_SIZE: 1 << 30}), self.speak(self.weir)
+        idle.ping()
+        stream = slow.open()
+        self.up.await_requests(1)
+        self.weir.signal(signal.SIGTERM)
+        idle.read_to_end()  # after the time in which new requests are taken
+        self.assertTrue(slow.read(stream).body == body, "the body is whole")
+        slow.read_to_end()
+        self.assertEqual(slow.goaways[-1], (stream, NO_ERROR))
+
+    def test_a_client_that_stops_reading_its_socket_is_closed(self):
+        self.up = self.upstream(answer(b"x" * 1_000_000))
+        self.weir = self.start(configuration(self.up.url, downstream={"body_timeout": "300ms"},
+                                             admin={"address": "127.0.0.1:0"}))
+        deaf = self.speak(self.weir, settings={INITIAL_WINDOW_SIZE: 1 << 30})
+        for _ in range(50):
+            deaf.open()
+        admin = self.connect_admin(self.weir)
+
+        def connections():
+            return parse(admin.get("/metrics").body.decode())["weir_http2_connections", frozenset()]
+
+        eventually(lambda: self.up.requests and connections() == 0, "the connection is closed")
+
+    def test_a_reload_leaves_streams_in_progress_alone(self):
+        late, may_answer = self.late_upstream(b"first")
+        weir = self.start(configuration(late.url))
+        client = self.speak(weir)
+        stream = client.open()
+        late.await_requests(1)
+        weir.write(configuration(routes=[{"respond": {"body": "second"}}]))
+        weir.signal(signal.SIGHUP)
+        eventually(lambda: "configuration reloaded" in weir.stderr, "the reload")
+        self.assertEqual(client.get().body, b"second")
+        may_answer.set()
+        self.assertEqual(client.read(stream).body, b"first")
+
+    def test_a_listener_that_is_removed_drains_its_connections(self):
+        weir = self.start(configuration(routes=[{"respond": {}}]))
+        client = self.speak(weir)
+        self.assertEqual(client.get().status, 200)
+        weir.write(configuration(routes=[{"respond": {}}]))
+        weir.write(weir.file.read_text().replace("127.0.0.1:0", "127.0.0.2:0"))
+        weir.signal(signal.SIGHUP)
+        client.read_to_end()
+        self.assertEqual([code for _, code in client.goaways], [NO_ERROR] * 2)
+
+    def test_timeouts(self):
+        late, _ = self.late_upstream()
+        short = {"idle_timeout": "300ms", "head_timeout": "400ms", "body_timeout": "500ms"}
+        weir = self.start(configuration(late.url, downstream=short))
+        idle = self.speak(weir)
+        idle.read_to_end()
+        self.assertEqual([code for _, code in idle.goaways], [NO_ERROR])
+        served = self.speak(weir)
+        for _ in range(2):
+            self.assertEqual(served.request("TRACE").status, 405)
+        served.read_to_end()
+        self.assertEqual([code for _, code in served.goaways], [NO_ERROR])
+        half = self.speak(weir)
+        half.send(b"\0\0\5\1\0\0\0\0\1\x82\x86\x84\x41\x00")  # a head without END_HEADERS
+        half.read_to_end()
+        self.assertEqual(len(half.goaways), 1)
+        slow = self.speak(weir)
+        stream = slow.open("POST", "/", ends=False)
+        slow.send_data(stream, b"a", ends=False)
+        self.assert_problem(slow.read(stream), 408)
+
+    def test_a_window_that_stays_closed_ends_its_stream(self):
+        self.up = self.upstream(answer(b"x" * 1_000_000))
+        self.weir = self.start(configuration(self.up.url, downstream={"body_timeout": "300ms"}))
+        client = self.speak(self.weir, settings={INITIAL_WINDOW_SIZE: 10}, holds_windows=True)
+        self.assertNotIn(client.get().reset, (None, NO_ERROR))
+        self.assertNotIn(client.get().reset, (None, NO_ERROR))
