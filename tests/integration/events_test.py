@@ -172,8 +172,11 @@ class SharedEvents(RedisCase):
         for weir in weirs:
             weir.signal(signal.SIGTERM)
             self.assertEqual(weir.wait(), 0)
-        self.assertEqual(sorted(SLOTS.findall(weirs[0].stderr + weirs[1].stderr)),
-                         [("100", "4"), ("50", "2"), ("80", "4")])
+        events = sorted(SLOTS.findall(weirs[0].stderr + weirs[1].stderr))
+        self.assertEqual([percent for percent, _ in events], ["100", "50", "80"])
+        self.assertEqual([events[0][1], events[2][1]], ["4", "4"])
+        # The instance that reports half may be the one that has seen the next request.
+        self.assertIn(events[1][1], ["2", "3", "4"])
 
     def test_with_leases_one_instance_logs_a_percentage(self):
         policies = {"p": {"algorithm": "gcra", "rate": "2000/1d", "lease": True}}
