@@ -82,8 +82,9 @@ class Session {
 
   const Glitches& glitches() const { return glitches_; }
   std::size_t open_streams() const { return open_streams_; }
-  /// True while a part of a head has arrived, and the rest is awaited.
-  bool awaits_head() const { return open_heads_ != 0; }
+  /// True while the client owes the rest of what it has begun: a head, or the SETTINGS of its
+  /// preface.
+  bool awaits_head() const { return open_heads_ != 0 || settings_ == 0; }
 
  private:
   struct Callbacks;

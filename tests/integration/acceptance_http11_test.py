@@ -55,7 +55,7 @@ class Http11Probe(Case):
 
     def setUp(self):
         self.up = self.upstream()
-        self.weir = self.start(configuration(self.up.url))
+        self.weir = self.start(configuration(self.up.url, listen=[{"address": "127.0.0.1:0", "http2": False}]))
 
     def outcome(self, connection, data):
         """What comes first: the answer, or the end of the connection."""

@@ -116,7 +116,8 @@ class Differential(Case):
     def setUp(self):
         self.recorder = Recorder()
         self.addCleanup(self.recorder.stop)
-        self.weir = self.start(configuration(self.recorder.url))
+        self.weir = self.start(configuration(self.recorder.url,
+                                             listen=[{"address": "127.0.0.1:0", "http2": False}]))
         self.readers = [NginxReader(), PythonReader(), H11Reader()]
         for reader in self.readers:
             self.addCleanup(reader.stop)

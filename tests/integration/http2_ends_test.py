@@ -4,7 +4,7 @@ import signal
 
 from harness.case import configuration
 from harness.exposition import parse
-from harness.http2 import INITIAL_WINDOW_SIZE, NO_ERROR
+from harness.http2 import INITIAL_WINDOW_SIZE, NO_ERROR, PREFACE
 from harness.http2_case import Http2Case
 from harness.upstream import answer
 from harness.waiting import eventually
@@ -100,6 +100,9 @@ class Ends(Http2Case):
         half.send(b"\0\0\5\1\0\0\0\0\1\x82\x86\x84\x41\x00")  # a head without END_HEADERS
         half.read_to_end()
         self.assertEqual(len(half.goaways), 1)
+        silent = self.connect(weir)
+        silent.send(PREFACE)
+        self.assertTrue(silent.is_gone())
         slow = self.speak(weir)
         stream = slow.open("POST", "/", ends=False)
         slow.send_data(stream, b"a", ends=False)

@@ -202,6 +202,14 @@ TEST_CASE("faults of a connection end it") {
   }
 }
 
+TEST_CASE("the SETTINGS of the preface are awaited") {
+  Server server;
+  CHECK(server.session.receive(client_preface));
+  CHECK(server.session.awaits_head());
+  CHECK(server.session.receive(frame(NGHTTP2_SETTINGS, 0, 0)));
+  CHECK_FALSE(server.session.awaits_head());
+}
+
 TEST_CASE("what does not begin with the preface ends the connection") {
   Server server;
   CHECK_FALSE(server.session.receive("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
