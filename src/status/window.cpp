@@ -28,10 +28,15 @@ WindowReport Window::add(Status now) {
   const Instant at = now.at;
   const TrafficSum sum = sum_of(now);
   if (!next_ || at < next_->at || at - next_->at > greatest_age) {
-    base_ = next_ = now;
+    std::optional<Status> next(now);  // a copy that fails changes nothing
+    std::optional<Status> base = next;
+    base_ = std::move(base);
+    next_ = std::move(next);
     previous_.reset();
   } else if (at - next_->at >= usual_age) {
-    base_ = std::exchange(next_, now);
+    std::optional<Status> next(now);
+    base_ = std::move(next_);
+    next_ = std::move(next);
   } else if (at - base_->at > greatest_usual_age && at - next_->at >= least_age) {
     base_ = next_;
   }
