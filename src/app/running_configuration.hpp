@@ -69,7 +69,7 @@ class RunningConfiguration {
   void reopen_log() const;
   /// The JWT providers whose keys are fetched.
   std::vector<KeyTarget> key_targets() const;
-  /// Of config()->otlp.
+  /// The TLS context for config()->otlp.
   const std::shared_ptr<const tls::ClientContext>& otlp_tls() const {
     return running_.certificates.otlp;
   }
@@ -77,7 +77,7 @@ class RunningConfiguration {
   std::optional<WebhookTarget> webhook_target() const;
   /// By id, of all policies since the start.
   const std::vector<std::string>& policy_names() const { return policies_.names(); }
-  /// Of the policies of the configuration, in their order.
+  /// The ids of the policies, in the order of the configuration.
   const std::vector<std::uint32_t>& policy_ids() const { return policy_ids_; }
   /// By id, of all routes and identities since the start.
   const std::vector<std::string>& route_names() const { return routes_.names(); }

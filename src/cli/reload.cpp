@@ -26,7 +26,7 @@ std::string reload_target(const ReloadArguments& arguments) {
   return target;
 }
 
-/// A line for each problem, as `weir check` prints it.
+/// Prints a line for each problem, in the form of `weir check`.
 int print_problems(const ReloadArguments& arguments, const nlohmann::json& answer) try {
   const auto number = [](const nlohmann::json& value) {
     return value.is_null() ? std::string() : std::to_string(value.get<int>()) + ':';

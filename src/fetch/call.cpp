@@ -119,7 +119,7 @@ std::optional<Result<Answer>> answer_unless(const std::function<bool()>& gives_u
     io.run_for(longest_run);
   if (!result) call->cancel();
   io.restart();
-  io.run();  // what is left of the call
+  io.run();  // the rest of the call
   return result;
 }
 

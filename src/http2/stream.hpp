@@ -19,7 +19,6 @@ enum class ErrorCode : std::uint32_t {
   none = 0,
   protocol_error = 1,
   internal_error = 2,
-  refused_stream = 7,
   cancel = 8,
   enhance_your_calm = 11,
 };

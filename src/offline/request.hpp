@@ -35,7 +35,7 @@ class Request final : public limiter::QueueTicket {
   std::string_view head() const { return head_; }
   const http::ReceivedRequest& received() const { return received_; }
   const decision::Decision& decision() const { return decision_; }
-  /// Of a request that is decided. A request without limits has the outcome unlimited.
+  /// The verdict on a request that is decided. A request without limits has the outcome unlimited.
   const limiter::Verdict& verdict() const { return is_limited_ ? decision_.verdict() : unlimited_; }
   /// The routes and the services behind them may receive it.
   bool is_admitted() const {

@@ -104,7 +104,7 @@ enum class ParentRule : std::uint8_t {
   trusted,  ///< that of a trusted peer; others are sampled like requests without traceparent
 };
 
-/// What happens to the trace of a request.
+/// The treatment of the trace of a request.
 struct Tracing {
   bool generates = false;  ///< a traceparent for requests without a valid one
   bool records = false;    ///< spans

@@ -10,13 +10,14 @@ constexpr std::size_t linger_limit = 1024 * 1024;
 
 }  // namespace
 
-bool ClientConnection::peer_is_trusted() {
+void ClientConnection::set_peer(http::ReceivedRequest& request) {
   const Generation& generation = *context.generation;
   if (trusted_by_ != generation.number) {
     is_trusted_ = identity::is_trusted(generation.options.client_address, peer);
     trusted_by_ = generation.number;
   }
-  return is_trusted_;
+  request.peer = request.client = peer;
+  request.peer_is_trusted = is_trusted_;
 }
 
 loop::Task<> drop_rest(ClientConnection& client, bool is_read) {

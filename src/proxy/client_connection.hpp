@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/ip_address.hpp"
+#include "http/received_request.hpp"
 #include "loop/input_buffer.hpp"
 #include "loop/stream.hpp"
 #include "proxy/context.hpp"
@@ -30,8 +31,9 @@ struct ClientConnection {
 
   /// True if the connection ends after the request in progress.
   bool is_draining() const { return context.draining || listener.draining; }
-  /// True if the peer is a trusted proxy in the running configuration.
-  bool peer_is_trusted();
+  /// Sets the peer of a request, and whether it is a trusted proxy in the running configuration. It
+  /// is the client until the head has been inspected.
+  void set_peer(http::ReceivedRequest& request);
 
   Context& context;
   ListenerConnections& listener;

@@ -182,8 +182,7 @@ void Http1Connection::begin_exchange() {
                     .responder = &responder(),
                     .number = client_.number});
   http::ReceivedRequest& request = exchange().request();
-  request.peer = request.client = client_.peer;
-  request.peer_is_trusted = client_.peer_is_trusted();
+  client_.set_peer(request);
   body().begin(request);
   responder().begin_request(request, exchange().options());
 }

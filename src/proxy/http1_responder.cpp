@@ -16,9 +16,7 @@ void Http1Responder::begin_request(const http::ReceivedRequest& request,
                                    const options::Proxy& options) {
   request_ = &request;
   limits_ = &options.downstream;
-  status_ = 0;
-  has_begun_ = false;
-  bytes_sent_ = 0;
+  clear();
   keep_alive_ = false;
   is_building_ = false;
 }

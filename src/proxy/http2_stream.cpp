@@ -97,9 +97,7 @@ void Http2Responder::begin_request(const http::ReceivedRequest& request,
                                    const options::Proxy& options) {
   request_ = &request;
   limits_ = &options.downstream;
-  status_ = 0;
-  has_begun_ = false;
-  bytes_sent_ = 0;
+  clear();
   bytes_.clear();
   at_ = uncounted_ = interims_ = 0;
   placed_ = {};
@@ -246,8 +244,7 @@ loop::Task<> Http2Stream::serve(ClientConnection& client) {
   exchange_.begin(
       {.watchdog = &watchdog_, .body = &body_, .responder = &responder_, .number = client.number});
   http::ReceivedRequest& request = exchange_.request();
-  request.peer = request.client = client.peer;
-  request.peer_is_trusted = client.peer_is_trusted();
+  client.set_peer(request);
   request.scheme = client.stream.is_secure() ? "https" : "http";
   body_.begin();
   responder_.begin_request(request, exchange_.options());

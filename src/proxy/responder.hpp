@@ -80,6 +80,13 @@ class Responder {
   std::uint64_t bytes_sent() const { return bytes_sent_; }
 
  protected:
+  /// Prepares for another response.
+  void clear() {
+    status_ = 0;
+    has_begun_ = false;
+    bytes_sent_ = 0;
+  }
+
   int status_ = 0;
   bool has_begun_ = false;
   std::uint64_t bytes_sent_ = 0;

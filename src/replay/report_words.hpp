@@ -43,7 +43,7 @@ std::string name_of(const Key& key) {
 /// `0.1`: a share in millionths, in per cent.
 std::string percent_of(std::int64_t share);
 
-/// What the suggestions are, without a full stop.
+/// Describes the suggestions, without a full stop.
 std::string heading_of(const Suggestions& suggestions);
 
 /// The settings of a suggestion: `rate: 10/1s`, or `rate: 10/1s, no burst`.
@@ -52,7 +52,7 @@ std::string settings_of(const Suggestion& suggestion, const RateReport& rate);
 /// Describes why there is no rate, or which other setting goes with it; empty: nothing to remark.
 std::string remark_of(const Suggestion& suggestion);
 
-/// What the comparison does with secrets that differ; empty: they are the same.
+/// Describes the treatment of secrets that differ; empty: they are the same.
 std::string_view secrets_of(const FlipReport& flips);
 
 }  // namespace weir::replay

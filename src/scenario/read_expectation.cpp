@@ -1,4 +1,4 @@
-// What a step expects.
+// Reads the expectations of a step.
 #include <array>
 
 #include "config/hints.hpp"

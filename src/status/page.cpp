@@ -18,7 +18,7 @@ std::string replaced(std::string text, std::string_view mark, std::string_view p
 /// `access`: `token`, or `open` if none is needed. `refresh`: in the head, for browsers without
 /// JavaScript; `content`: for them, too.
 std::string document(std::string_view access, std::string_view refresh, std::string_view content) {
-  // The content is last: it is the only part that may contain a mark.
+  // The content is last, because only it may contain a mark.
   std::string made = replaced(std::string(parts::page_html), "@style@", parts::page_css);
   made = replaced(std::move(made), "@script@", parts::page_js);
   made = replaced(std::move(made), "@access@", access);

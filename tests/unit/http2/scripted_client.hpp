@@ -83,7 +83,7 @@ struct Server final : StreamSource {
     return streams.emplace_back(std::make_unique<TestStream>()).get();
   }
   TestStream& stream(std::size_t index) { return *streams.at(index); }
-  /// What is sent to the client.
+  /// The bytes that are sent to the client.
   std::string output() {
     std::string out;
     CHECK(session.append_output(out, 1 << 20));

@@ -1,4 +1,4 @@
-// What a session makes of the frames of a client, and what it sends.
+// The requests that a session reads from the frames of a client, and the frames that it sends.
 #include "http2/session.hpp"
 
 #include "unit/http2/scripted_client.hpp"
