@@ -95,7 +95,9 @@ ExportBatch Telemetry::take_spans() {
 }
 
 ExportBatch Telemetry::take_metrics() {
-  if (!instruments_) return {};
+  // There are always metrics, so a process that ends exports them once more only.
+  if (!instruments_ || exported_last_metrics_) return {};
+  exported_last_metrics_ = finished_ != nullptr;
   telemetry::MetricsDocument document(started_at_, with_.clock.now());
   admin::write_metrics(document, *instruments_, admin::read_process_stats());
   const std::string metrics = document.take();

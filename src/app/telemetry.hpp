@@ -76,6 +76,7 @@ class Telemetry {
   int unfinished_ = 0;                ///< signals that finish() waits for
   std::uint64_t dropped_before_ = 0;  ///< spans, when finish() was called
   std::function<void()> finished_;
+  bool exported_last_metrics_ = false;  ///< since finish() was called
   loop::Alarm alarm_;
 };
 

@@ -135,6 +135,7 @@ class Spans(Otlp):
         eventually(lambda: len(collector.spans) == 4, "two full batches")
         self.stop()
         self.assertEqual(len(collector.spans), 5)
+        self.assertEqual(len(collector.of("/v1/metrics")), 1)
         self.assertEqual(points(collector.metrics["weir_requests_total"]),
                          {frozenset({("route", "fixed"), ("code", "200")}): 5})
 
