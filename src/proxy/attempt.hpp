@@ -4,12 +4,12 @@
 // Used from its worker's loop only.
 #pragma once
 
-#include <cstddef>
 #include <memory>
+#include <optional>
 
-#include "proxy/body_source.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/forward_phase.hpp"
+#include "proxy/http1_upstream_stream.hpp"
 #include "proxy/retry_rule.hpp"
 #include "proxy/upload.hpp"
 #include "upstream/pooled_server.hpp"
@@ -36,23 +36,21 @@ class Attempt {
 
   void hold(std::unique_ptr<upstream::Connection> connection);
   loop::Task<Failure> connect();
-  Failure append_request();
+  Failure build_request();
   loop::Task<error_code> flush();
   loop::Task<Failure> read_response();
-  loop::Task<Failure> read_head(std::size_t& size);
-  Failure take_head(std::size_t size, Response& response);
+  void take_head(Response& response);
   Failure interruption() const;
   Failure why_ended() const;
   loop::Task<Failure> relay(Response& response);
-  BodyState gather(BodySource& source, std::string_view& large, bool relays_trailers);
+  BodyState gather(std::string_view& large, const Response& response);
   loop::Task<Failure> open_tunnel(const http::ResponseHead& head);
-  void give_back();
 
   const ForwardPhase& phase_;
   Watchdog& watchdog_;
   Responder& responder_;
   upstream::PooledServer& server_;
-  std::unique_ptr<upstream::Connection> connection_;
+  std::optional<Http1UpstreamStream> stream_;
   Upload upload_;
   bool was_answered_ = false;      ///< a byte was received
   bool answer_has_begun_ = false;  ///< a byte of the final response; interim responses do not count

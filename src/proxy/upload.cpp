@@ -1,7 +1,8 @@
 #include "proxy/upload.hpp"
 
+#include <limits>
+
 #include "decision/head_inspection.hpp"
-#include "http/chunked.hpp"
 #include "loop/ticks.hpp"
 #include "proxy/retry_rule.hpp"
 
@@ -17,9 +18,8 @@ Upload::Upload(const ForwardPhase& phase)
     : phase_(phase),
       body_(*phase.client.body),
       watchdog_(*phase.client.watchdog),
-      is_chunked_(phase.request.framing.kind == http::Framing::Kind::chunked),
       is_sent_(body_.has_ended()) {
-  if (!is_chunked_) return;
+  if (phase.request.framing.kind != http::Framing::Kind::chunked) return;
   trailers_.open({.head = phase.request.fields,
                   .connection = phase.request.connection,
                   .guard = &phase.generation.request_rules->field_guard,
@@ -27,26 +27,29 @@ Upload::Upload(const ForwardPhase& phase)
   body_.keep_trailers(trailers_);
 }
 
-void Upload::append_arrived(std::string& out) {
-  if (is_sent_) return;
-  append_body(out, std::string::npos);
+void Upload::append_arrived(UpstreamStream& upstream) {
+  if (is_sent_) return upstream.end(http::no_fields);
+  append_body(upstream, std::numeric_limits<std::size_t>::max());
   is_sent_ = body_.has_ended();
 }
 
-/// Appends the part of the body that has arrived until `out` holds `most` bytes.
-BodyState Upload::append_body(std::string& out, std::size_t most) {
+/// Appends the part of the body that has arrived, up to the piece that makes it `most` bytes.
+BodyState Upload::append_body(UpstreamStream& upstream, std::size_t most) {
+  std::size_t size = 0;
   std::string_view piece;
   BodyState state = BodyState::payload;
-  while (out.size() < most && (state = body_.pull(piece)) == BodyState::payload)
-    is_chunked_ ? http::append_chunk(out, piece) : void(out.append(piece));
-  if (state == BodyState::ended && is_chunked_) http::append_last_chunk(out, trailers_.fields());
+  while (size < most && (state = body_.pull(piece)) == BodyState::payload) {
+    upstream.append(piece);
+    size += piece.size();
+  }
+  if (state == BodyState::ended) upstream.end(trailers_.fields());
   if (state == BodyState::malformed) state_.failure = Failure::body_malformed;
   if (decision::is_too_large(phase_.generation.options.downstream, body_.received()))
     state_.failure = Failure::body_too_large;
   return state;
 }
 
-void Upload::start(loop::Stream& upstream) {
+void Upload::start(UpstreamStream& upstream) {
   state_.has_finished = false;
   upstream_ = &upstream;
   began_at_ = phase_.context.wheel.now();
@@ -56,7 +59,7 @@ void Upload::start(loop::Stream& upstream) {
 }
 
 /// The task that runs concurrently with the response.
-loop::Task<> Upload::run(loop::Stream& upstream) {
+loop::Task<> Upload::run(UpstreamStream& upstream) {
   try {
     co_await send_rest(upstream);
   } catch (...) {
@@ -69,18 +72,15 @@ loop::Task<> Upload::run(loop::Stream& upstream) {
   ended_->cancel();
 }
 
-loop::Task<> Upload::send_rest(loop::Stream& upstream) {
+loop::Task<> Upload::send_rest(UpstreamStream& upstream) {
   error_code ec;
   while (!is_sent_ && !is_unwanted_ && state_.failure == Failure::none && !ec) {
-    std::string& out = phase_.context.output;
-    out.clear();
-    const BodyState state = append_body(out, piece_size);
+    const BodyState state = append_body(upstream, piece_size);
     if (state_.failure != Failure::none) break;
     watchdog_.arm(Phase::body, phase_.body_timeout());
     // An upstream that accepts no more bytes may have responded already: the response decides.
     state_.waits_for_upstream = true;
-    upstream.try_write(out, ec);
-    if (upstream.has_unsent()) ec = co_await upstream.flush();
+    if (upstream.send(ec)) ec = co_await upstream.flush();
     state_.waits_for_upstream = false;
     is_sent_ = state == BodyState::ended && !ec;
     if (state != BodyState::exhausted || ec || is_unwanted_) continue;

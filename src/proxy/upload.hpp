@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "http/trailers.hpp"
-#include "loop/stream.hpp"
+#include "loop/io.hpp"
 #include "proxy/forward_phase.hpp"
 #include "proxy/interruption.hpp"
+#include "proxy/upstream_stream.hpp"
 
 namespace weir::proxy {
 
@@ -26,10 +26,10 @@ class Upload {
 
   /// The value of the Trailer field to send; empty: none.
   std::string_view announced_trailers() const { return trailers_.announced(); }
-  /// Appends the part of the body that has arrived, in the form in which it is sent.
-  void append_arrived(std::string& out);
+  /// Appends the part of the body that has arrived, and ends the request if that is all of it.
+  void append_arrived(UpstreamStream& upstream);
   /// Starts sending the rest; a failure cancels the wait on `upstream`.
-  void start(loop::Stream& upstream);
+  void start(UpstreamStream& upstream);
   /// True if the server has waited for the client's body for at least a second.
   bool is_held_back() const;
   /// Ends the upload, because the response is complete or there will be none, and waits for that.
@@ -46,21 +46,20 @@ class Upload {
   const UploadState& state() const { return state_; }
 
  private:
-  BodyState append_body(std::string& out, std::size_t most);
-  loop::Task<> run(loop::Stream& upstream);
-  loop::Task<> send_rest(loop::Stream& upstream);
+  BodyState append_body(UpstreamStream& upstream, std::size_t most);
+  loop::Task<> run(UpstreamStream& upstream);
+  loop::Task<> send_rest(UpstreamStream& upstream);
 
   const ForwardPhase& phase_;
   RequestBody& body_;
   Watchdog& watchdog_;
-  const bool is_chunked_;
   http::Trailers trailers_;
   UploadState state_;
   bool is_sent_ = false;
   bool is_unwanted_ = false;    ///< stop: the rest is not wanted any more
   std::uint64_t began_at_ = 0;  ///< tick of the first wait for the client
   std::exception_ptr thrown_;
-  loop::Stream* upstream_ = nullptr;
+  UpstreamStream* upstream_ = nullptr;
   std::optional<loop::Timer> ended_;
 };
 

@@ -69,9 +69,8 @@ struct Connection {
   Addresses::Endpoint endpoint;
   loop::InputBuffer input{16 * 1024};
   std::vector<http::FieldView> fields;  ///< of the response being read; views into input
-  bool reusable = false;  ///< its response is delimited and the upstream keeps the connection
-  bool reused = false;    ///< was idle before, so the upstream may have closed it meanwhile
-  bool is_check = false;  ///< its descriptor is reserved
+  bool reused = false;           ///< was idle before, so the upstream may have closed it meanwhile
+  bool is_check = false;         ///< its descriptor is reserved
   std::uint64_t idle_since = 0;  ///< tick
 };
 

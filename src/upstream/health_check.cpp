@@ -68,7 +68,7 @@ void HealthCheck::record_failure() {
   } else if (status_ != 0) {
     what = "was answered " + std::to_string(status_);
   }
-  server_->note(*connection_, "its health check " + what);
+  server_->note(connection_->stream.last_error(), "its health check " + what);
 }
 
 loop::Task<error_code> HealthCheck::ask(std::uint64_t tick) {

@@ -62,7 +62,6 @@ void PooledServer::give_back(std::unique_ptr<Connection> connection, std::uint64
       state_->descriptors.is_short())
     return;
   connection->reused = true;
-  connection->reusable = false;  // until the next response sets it
   connection->idle_since = tick;
   connection->input.shrink();
   idle_.give_back(std::move(connection), client);
@@ -156,13 +155,12 @@ loop::Task<error_code> PooledServer::connect(Connection& connection) {
   if (ec == asio::error::operation_aborted) {
     last_error_ = "no connection in time";
   } else if (ec) {
-    note(connection, ec.message());
+    note(connection.stream.last_error(), ec.message());
   }
   co_return ec;
 }
 
-void PooledServer::note(const Connection& connection, std::string_view otherwise) {
-  const std::string_view tls_error = connection.stream.last_error();
+void PooledServer::note(std::string_view tls_error, std::string_view otherwise) {
   last_error_ = tls_error.empty() ? std::string(otherwise) : "TLS: " + std::string(tls_error);
 }
 

@@ -87,8 +87,8 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   void answered() { availability_.answered(); }
   /// Called when it could not be reached, or did not respond on a new connection.
   void failed(std::uint64_t tick);
-  /// Stores the error of a connection: the TLS error, or else this text.
-  void note(const Connection& connection, std::string_view otherwise);
+  /// Stores the error of a connection: the TLS error, or if it is empty this text.
+  void note(std::string_view tls_error, std::string_view otherwise);
   /// The last error, as text for the log.
   const std::string& last_error() const { return last_error_; }
   /// Records the result of an active check.

@@ -1,7 +1,10 @@
 // The body of a request on its way to an upstream, concurrent with the response.
 #include "proxy/upload.hpp"
 
+#include <optional>
+
 #include "catch.hpp"
+#include "proxy/http1_upstream_stream.hpp"
 #include "unit/proxy/forward_phase.hpp"
 
 namespace weir::proxy::test {
@@ -18,13 +21,22 @@ class Uploading : public ForwardTest {
   explicit Uploading(
       std::string its_head, Change change = [](Configuration&) {})
       : ForwardTest(std::move(its_head), 1, change) {
+    const auto connect = [](upstream::PooledServer& to,
+                            upstream::Connection& made) -> loop::Task<> {
+      const error_code ec = co_await to.connect(made);
+      REQUIRE_FALSE(ec);
+    };
+    stream.emplace(phase, server().make());
+    loop::spawn(world.io, connect(server(), stream->connection()));
+    accept();
+    world.poll();
     upload.emplace(phase);
   }
   ~Uploading() { end(); }
 
   void start() {
     has_started = true;
-    upload->start(to_upstream.stream);
+    upload->start(*stream);
     world.poll();
   }
   void end() {
@@ -33,13 +45,19 @@ class Uploading : public ForwardTest {
     loop::spawn(world.io, note_end(upload->end(), has_ended));
     world.run_until([&] { return has_ended; });
   }
+  /// Sends what was built, and returns it.
+  std::string built() {
+    error_code ec;
+    stream->send(ec);
+    return sent();
+  }
   std::string sent() {
     world.poll();
-    return to_upstream.far.receive();
+    return upstream->receive();
   }
   bool has_finished() const { return upload->state().has_finished; }
 
-  StreamPair to_upstream{world.io};
+  std::optional<Http1UpstreamStream> stream;
   std::optional<Upload> upload;
   bool has_started = false;
 };
@@ -49,34 +67,32 @@ class Uploading : public ForwardTest {
 TEST_CASE("A request without a body is sent with its head") {
   Uploading uploading("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   CHECK(uploading.upload->is_sent());
-  std::string out = "head";
-  uploading.upload->append_arrived(out);
-  CHECK(out == "head");
+  uploading.upload->append_arrived(*uploading.stream);
+  CHECK(uploading.built() == "");
   CHECK(uploading.has_finished());
   CHECK_FALSE(uploading.upload->is_held_back());
 }
 
-TEST_CASE("The part of a body that has arrived is appended to the head") {
+TEST_CASE("The part of a body that has arrived is sent with the head") {
   Uploading uploading(counted_put);
   CHECK_FALSE(uploading.upload->is_sent());
-  std::string out = "head ";
   uploading.client.body.arrive("one ");
   uploading.client.body.arrive("two ");
   SECTION("a part of it") {
-    uploading.upload->append_arrived(out);
-    CHECK(out == "head one two ");
+    uploading.upload->append_arrived(*uploading.stream);
+    CHECK(uploading.built() == "one two ");
     CHECK_FALSE(uploading.upload->is_sent());
   }
   SECTION("all of it") {
     uploading.client.body.arrive("3");
     uploading.client.body.end();
-    uploading.upload->append_arrived(out);
-    CHECK(out == "head one two 3");
+    uploading.upload->append_arrived(*uploading.stream);
+    CHECK(uploading.built() == "one two 3");
     CHECK(uploading.upload->is_sent());
   }
   SECTION("a malformed part") {
     uploading.client.body.be_malformed();
-    uploading.upload->append_arrived(out);
+    uploading.upload->append_arrived(*uploading.stream);
     CHECK(uploading.upload->state().failure == Failure::body_malformed);
     CHECK_FALSE(uploading.upload->is_sent());
   }
@@ -154,7 +170,7 @@ TEST_CASE("An upstream that takes no more holds the client back") {
   expected += "more";
   std::string sent;
   uploading.world.run_until([&] {
-    sent += uploading.to_upstream.far.receive();
+    sent += uploading.upstream->receive();
     return sent.size() == expected.size();
   });
   CHECK((sent == expected));
@@ -183,7 +199,7 @@ TEST_CASE("A failure of the client ends the upload, and what is waited for on th
   const auto read = [](loop::Stream& from, asio::mutable_buffer to,
                        error_code& ec) -> loop::Task<> { co_await from.read(to, ec); };
   loop::spawn(uploading.world.io,
-              read(uploading.to_upstream.stream, asio::buffer(room), read_error));
+              read(uploading.stream->connection().stream, asio::buffer(room), read_error));
   uploading.start();
   Failure expected = Failure::none;
   SECTION("malformed") {
@@ -239,9 +255,11 @@ TEST_CASE("An upload is held back by a client that has been waited for for a sec
 TEST_CASE("An upstream that has closed ends the upload, and its response decides") {
   Uploading uploading(counted_put);
   uploading.start();
-  uploading.to_upstream.far.close();
-  uploading.client.body.arrive("one ");
-  uploading.world.poll();
+  uploading.upstream->close();
+  for (const char* const piece : {"one ", "two "}) {  // the first one is answered with a reset
+    uploading.client.body.arrive(piece);
+    uploading.world.poll();
+  }
   CHECK(uploading.has_finished());
   CHECK(uploading.upload->state().failure == Failure::none);
   CHECK_FALSE(uploading.upload->is_sent());
