@@ -24,6 +24,13 @@ class FieldLines {
   explicit FieldLines(Appender& out) : out_(out) {}
   void add(std::string_view name, std::string_view value) { append_field_line(out_, name, value); }
   void add(const FieldSection& fields) { append_field_lines(out_, fields); }
+  /// Adds a field whose value `build` appends to the Appender that it gets.
+  template <class Build>
+  [[gnu::always_inline]] void add_built(std::string_view name, const Build& build) {
+    out_.add(name).add(": ");
+    build(out_);
+    out_.add("\r\n");
+  }
 
  private:
   Appender& out_;

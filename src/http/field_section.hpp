@@ -66,6 +66,13 @@ class FieldSection {
   /// Adds the fields of another section behind those of this one.
   void add(const FieldSection& other);
 
+  /// Adds a field whose value `build` appends to the Appender that it gets.
+  template <class Build>
+  void add_built(std::string_view name, const Build& build) {
+    Writer writer(*this);
+    build(writer.begin(name));
+  }
+
   /// Adds fields whose values are built from pieces. The section must not be used until the writer
   /// is destroyed.
   class Writer {

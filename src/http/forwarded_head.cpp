@@ -56,38 +56,41 @@ std::string_view host_for(const RequestView& request, std::string_view server) {
   return request.authority.empty() ? server : request.authority;
 }
 
-/// Appends all X-Forwarded-For lines of a trusted peer's request as one list, then the peer.
-void append_forwarded_for(Appender& out, const ReceivedRequest& request) {
-  out.add("X-Forwarded-For: ");
-  if (request.peer_is_trusted) {
-    for (const auto& field : request.view.fields) {
-      if (iequals(field.name, "x-forwarded-for") && !field.value.empty())
-        out.add(field.value).add(", ");
+/// Adds all X-Forwarded-For lines of a trusted peer's request as one list, then the peer.
+template <class Fields>
+void add_forwarded_for(Fields& fields, const ReceivedRequest& request) {
+  fields.add_built("X-Forwarded-For", [&](Appender& out) {
+    if (request.peer_is_trusted) {
+      for (const auto& field : request.view.fields) {
+        if (iequals(field.name, "x-forwarded-for") && !field.value.empty())
+          out.add(field.value).add(", ");
+      }
     }
-  }
-  out.add(request.peer.text());
-  out.add("\r\n");
+    out.add(request.peer.text());
+  });
 }
 
-void append_forwarding_fields(Appender& out, const ReceivedRequest& request) {
-  append_forwarded_for(out, request);
+template <class Fields>
+void add_forwarding_fields(Fields& fields, const ReceivedRequest& request) {
+  add_forwarded_for(fields, request);
   const bool is_trusted = request.peer_is_trusted;
   const auto* const proto = is_trusted ? request.view.find("x-forwarded-proto") : nullptr;
-  append_field_line(out, "X-Forwarded-Proto", proto == nullptr ? request.scheme : proto->value);
+  fields.add("X-Forwarded-Proto", proto == nullptr ? request.scheme : proto->value);
   const auto* const host = is_trusted ? request.view.find("x-forwarded-host") : nullptr;
   const auto* const own_host = request.view.find(FieldId::host);
   if (host != nullptr) {
-    append_field_line(out, "X-Forwarded-Host", host->value);
+    fields.add("X-Forwarded-Host", host->value);
   } else if (own_host != nullptr) {
-    append_field_line(out, "X-Forwarded-Host", own_host->value);
+    fields.add("X-Forwarded-Host", own_host->value);
   }
 }
 
-/// Appends Max-Forwards, the only field whose value Weir changes (RFC 9110 section 7.6.2).
-bool append_max_forwards(Appender& out, const RequestView& request) {
+/// Adds Max-Forwards, the only field whose value Weir changes (RFC 9110 section 7.6.2).
+template <class Fields>
+bool add_max_forwards(Fields& fields, const RequestView& request) {
   const auto left = max_forwards(request);
   if (!left || !left->has_value() || **left == 0) return false;
-  out.add("Max-Forwards: ").number(**left - 1).add("\r\n");
+  fields.add_built("Max-Forwards", [&](Appender& out) { out.number(**left - 1); });
   return true;
 }
 
@@ -105,10 +108,10 @@ bool is_not_forwarded(const FieldView& field, const ReceivedRequest& request,
   }
 }
 
-/// The start of the line of Via, with the version that the client speaks (RFC 9110 section 7.6.3).
+/// The start of Via: the version that the client speaks (RFC 9110 section 7.6.3).
 std::string_view via_version(const RequestView& request) {
-  if (request.version_major == 2) return "Via: 2.0 ";
-  return request.version_minor == 0 ? "Via: 1.0 " : "Via: 1.1 ";
+  if (request.version_major == 2) return "2.0 ";
+  return request.version_minor == 0 ? "1.0 " : "1.1 ";
 }
 
 /// The hop-by-hop fields that Weir sends.
@@ -122,6 +125,31 @@ void append_hop_fields(Appender& out, const ReceivedRequest& request, std::strin
   if (!trailer.empty()) append_field_line(out, "Trailer", trailer);
   if (request.framing.kind == Framing::Kind::chunked)
     append_field_line(out, "Transfer-Encoding", "chunked");
+}
+
+/// The fields of a request that do not depend on the version of HTTP, except Host.
+template <class Fields>
+void add_request(Fields& fields, const ReceivedRequest& request, const ForwardedHop& hop) {
+  const auto& view = request.view;
+  const bool has_id = writes_id(request.id, hop.edits);
+  const bool has_traceparent = !request.traceparent.empty();
+  for (const auto& field : view.fields) {
+    if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
+      continue;
+    if (is_taken_out(field, hop.edits)) continue;
+    if (has_id && field.id == FieldId::unknown && iequals(field.name, request_id_name)) continue;
+    if (has_traceparent && is_of_trace(field, request)) continue;
+    if (hop.wants_identity_coding && field.id == FieldId::accept_encoding) continue;
+    if (field.id == FieldId::max_forwards && add_max_forwards(fields, view)) continue;
+    fields.add(field.name, field.value);
+  }
+  if (hop.wants_identity_coding) fields.add("Accept-Encoding", "identity");
+  if (hop.edits != nullptr) fields.add(hop.edits->added());
+  fields.add_built("Via", [&](Appender& out) { out.add(via_version(view)).add(hop.via); });
+  add_forwarding_fields(fields, request);
+  if (has_id) fields.add(request_id_name, request.id);
+  if (has_traceparent && (hop.edits == nullptr || !hop.edits->takes_out(traceparent_name)))
+    fields.add(traceparent_name, request.traceparent);
 }
 
 template <class Fields>
@@ -175,27 +203,28 @@ void append_request_head(std::string& text, const ReceivedRequest& request,
   out.add(view.method).add(" ").add(target).add(" HTTP/1.1\r\n");
   if (view.find(FieldId::host) == nullptr && (hop.edits == nullptr || !hop.edits->writes("host")))
     append_field_line(out, "Host", host_for(view, hop.authority));
-  const bool has_id = writes_id(request.id, hop.edits);
-  const bool has_traceparent = !request.traceparent.empty();
-  for (const auto& field : view.fields) {
-    if (stays_here(field, request.connection) || is_not_forwarded(field, request, hop.guard))
-      continue;
-    if (is_taken_out(field, hop.edits)) continue;
-    if (has_id && field.id == FieldId::unknown && iequals(field.name, request_id_name)) continue;
-    if (has_traceparent && is_of_trace(field, request)) continue;
-    if (hop.wants_identity_coding && field.id == FieldId::accept_encoding) continue;
-    if (field.id == FieldId::max_forwards && append_max_forwards(out, view)) continue;
-    append_field_line(out, field.name, field.value);
-  }
-  if (hop.wants_identity_coding) out.add("Accept-Encoding: identity\r\n");
-  if (hop.edits != nullptr) append_field_lines(out, hop.edits->added());
-  out.add(via_version(view)).add(hop.via).add("\r\n");
-  append_forwarding_fields(out, request);
-  if (has_id) append_field_line(out, request_id_name, request.id);
-  if (has_traceparent && (hop.edits == nullptr || !hop.edits->takes_out(traceparent_name)))
-    append_field_line(out, traceparent_name, request.traceparent);
+  FieldLines lines(out);
+  add_request(lines, request, hop);
   append_hop_fields(out, request, hop.trailer);
   out.add("\r\n");
+}
+
+RequestPseudoFields add_request_fields(FieldSection& fields, const ReceivedRequest& request,
+                                       const ForwardedHop& hop) {
+  const auto& view = request.view;
+  add_request(fields, request, hop);
+  if (wants_trailers(view) && request.connection.name("te")) fields.add("te", "trailers");
+  if (!hop.trailer.empty()) fields.add("Trailer", hop.trailer);
+  const auto* const host = view.find(FieldId::host);
+  RequestPseudoFields pseudo{
+      .method = view.method,
+      .authority = host == nullptr ? host_for(view, hop.authority) : host->value,
+      .path = hop.target.empty() ? view.target : hop.target};
+  if (hop.edits == nullptr) return pseudo;
+  for (const Field field : hop.edits->added()) {
+    if (iequals(field.name, "host")) pseudo.authority = field.value;
+  }
+  return pseudo;
 }
 
 bool is_chunked_for(const ClientHop& client, Framing::Kind body) {

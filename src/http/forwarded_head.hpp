@@ -38,6 +38,20 @@ struct ForwardedHop {
 void append_request_head(std::string& text, const ReceivedRequest& request,
                          const ForwardedHop& hop);
 
+/// The pseudo-header fields of a request (RFC 9113 section 8.3.1), without the scheme. They view
+/// the request and the hop.
+struct RequestPseudoFields {
+  std::string_view method;
+  std::string_view authority;
+  std::string_view path;
+};
+
+/// Adds the fields of append_request_head() for a server of HTTP/2, where :authority replaces Host
+/// and frames replace the fields about framing. Host is among the fields if the request has it: the
+/// sender drops it.
+RequestPseudoFields add_request_fields(FieldSection& fields, const ReceivedRequest& request,
+                                       const ForwardedHop& hop);
+
 struct ResponseHead {
   const StatusLine& line;
   std::span<const FieldView> fields;

@@ -1,4 +1,4 @@
-// The head of a request as HTTP/2 sends it: pseudo-header fields and fields, one by one (RFC 9113
+// The head of a message as HTTP/2 sends it: pseudo-header fields and fields, one by one (RFC 9113
 // section 8.3).
 //
 // Bounded: what exceeds the limits is counted and dropped. The crumbs of Cookie are joined (section
@@ -42,6 +42,7 @@ class HeaderList {
   std::string_view authority() const { return pseudo(2); }
   std::string_view path() const { return pseudo(3); }
   std::string_view protocol() const { return pseudo(4); }  ///< RFC 8441
+  std::string_view status() const { return pseudo(5); }    ///< of a response: three digits
 
  private:
   /// A part of `text_`, which grows.
@@ -55,8 +56,8 @@ class HeaderList {
     bool is_cookie = false;
   };
 
-  static constexpr std::array<std::string_view, 5> pseudo_names{":method", ":scheme", ":authority",
-                                                                ":path", ":protocol"};
+  static constexpr std::array<std::string_view, 6> pseudo_names{
+      ":method", ":scheme", ":authority", ":path", ":protocol", ":status"};
 
   Piece keep(std::string_view text);
   std::string_view text_of(Piece piece) const { return {text_.data() + piece.begin, piece.size}; }

@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 #include "http/head_parser.hpp"
+#include "unit/http/lines_of.hpp"
 
 using namespace weir::http;
 using weir::IpAddress;
@@ -292,6 +293,32 @@ TEST_CASE("a route replaces the target, the Host and other fields of a request")
   old.edits = &edits;
   CHECK_FALSE(contains(old.to_upstream(), "up.example"));
   CHECK(contains(old.to_upstream(), "\r\nHost: in.example\r\n"));
+}
+
+TEST_CASE("a server of HTTP/2 gets the same fields, beside those about the connection") {
+  Forwarded forwarded(
+      "PUT /a?b HTTP/1.1\r\nHost: api.example\r\nX-One: 1\r\nConnection: te, x-hop\r\nTE: "
+      "trailers\r\n"
+      "X-Hop: 2\r\nX-Forwarded-For: 192.0.2.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+  forwarded.request.id = "0198";
+  const FieldEdits edits({{"Host", "inner.example"}}, {}, {});
+  if (GENERATE(false, true)) forwarded.edits = &edits;
+  std::string expected = forwarded.to_upstream(true);
+  expected.erase(0, expected.find("\r\n") + 2);
+  for (const char* const line :
+       {"Connection: TE\r\n", "Transfer-Encoding: chunked\r\n", "\r\n\r\n"})
+    expected.erase(expected.find(line), std::string_view(line).size());
+  expected += "\r\n";
+  FieldSection fields;
+  const auto pseudo = add_request_fields(fields, forwarded.request,
+                                         {.guard = forwarded_guard,
+                                          .via = "weir-1",
+                                          .authority = "up.example",
+                                          .edits = forwarded.edits});
+  CHECK(iequals(lines_of(fields), expected));
+  CHECK(pseudo.method == "PUT");
+  CHECK(pseudo.path == "/a?b");
+  CHECK(pseudo.authority == (forwarded.edits == nullptr ? "api.example" : "inner.example"));
 }
 
 TEST_CASE("a response that is read is asked for without content coding") {
