@@ -1,24 +1,19 @@
 // The server's side of an HTTP/2 connection (RFC 9113), without I/O: bytes of the client in, bytes
 // for the client out.
 //
-// Frames, HPACK, the states of streams and the rules of section 8 for messages are those of
-// nghttp2. The budget of faults (http2/glitches.hpp) and the bounds on heads are kept here. A
-// session is used by one thread at a time.
+// The budget of faults (http2/glitches.hpp) is kept here. A session is used by one thread at a
+// time.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <string_view>
-#include <sys/types.h>
 
 #include "http/field_section.hpp"
 #include "http2/glitches.hpp"
+#include "http2/session_core.hpp"
 #include "http2/stream.hpp"
 #include "http2/stream_ids.hpp"
-
-struct nghttp2_session;
 
 namespace weir::http2 {
 
@@ -43,73 +38,44 @@ class StreamSource {
   ~StreamSource() = default;
 };
 
-class Session {
+class Session : public SessionCore {
  public:
   /// `source` outlives the session. Throws std::bad_alloc.
   Session(StreamSource& source, const SessionOptions& options);
   ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
 
   /// Takes bytes of the client. False: the connection is to be closed after what
   /// append_output() still gives, which is a GOAWAY if the client is at fault.
   bool receive(std::string_view bytes);
-  /// Appends frames for the client until `out` has at least `most` bytes or nothing is left to
-  /// send. False: out of memory; the connection cannot go on.
-  bool append_output(std::string& out, std::size_t most);
-  bool has_output() const;
-  /// True if nothing is to be received or sent any more.
-  bool is_over() const;
-
   /// Sends the final response; without a body it ends the stream. The bytes of the body are read
   /// from the stream.
   void respond(Stream& stream, int status, const http::FieldSection& fields, bool has_body);
   /// Sends an interim response (RFC 9110 section 15.2).
   void inform(Stream& stream, int status, const http::FieldSection& fields);
-  /// The stream has output again.
-  void resume(Stream& stream);
-  /// Resets a stream that is not closed.
-  void reset(Stream& stream, ErrorCode code);
-  /// Gives bytes of a body back to the windows.
-  void consume(Stream& stream, std::size_t bytes);
-
   /// Announces the end: the client is asked to open no more streams.
   void begin_drain();
   /// Takes no more streams; those in progress go on.
   void end_drain();
-  /// Ends the connection with this reason.
-  void terminate(ErrorCode code);
 
   const Glitches& glitches() const { return glitches_; }
-  std::size_t open_streams() const { return open_streams_; }
   /// True while the client owes the rest of what it has begun: a head, or the SETTINGS of its
   /// preface.
   bool awaits_head() const { return open_heads_ != 0 || settings_ == 0; }
 
  private:
-  struct Callbacks;
-  struct Free {
-    void operator()(nghttp2_session* session) const;
-  };
+  struct ServerCallbacks;
 
-  void take_field(Stream& stream, std::string_view name, std::string_view value);
-  ssize_t read_body(Stream& stream, char* to, std::size_t most, std::uint32_t& flags);
-  void close(Stream& stream, bool in_order);
+  void close(Stream& stream, std::uint32_t error_code);
   void note_glitch();
 
   StreamSource& source_;
-  const SessionOptions options_;
   Glitches glitches_;
-  std::unique_ptr<nghttp2_session, Free> native_;
   StreamIds ids_;
-  std::size_t open_streams_ = 0;
-  std::uint64_t sent_ = 0;            ///< bytes of bodies
   std::uint64_t window_updates_ = 0;  ///< received
   std::uint64_t settings_ = 0;        ///< received
   std::size_t open_heads_ = 0;        ///< streams whose head is incomplete
   std::size_t pings_ = 0;             ///< in the bytes being received
   bool takes_streams_ = true;         ///< no GOAWAY with a last stream has been queued
-  std::size_t trailers_size_ = 0;     ///< of the trailer section that is being received
 };
 
 }  // namespace weir::http2

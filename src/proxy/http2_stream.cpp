@@ -25,13 +25,6 @@ const error_code client_gone = asio::error::connection_reset;
 
 }  // namespace
 
-loop::Task<error_code> StreamEvent::wait() {
-  is_cancelled_ = false;
-  error_code ignored;
-  co_await timer_.async_wait(loop::into(ignored));
-  co_return is_cancelled_ ? error_code(asio::error::operation_aborted) : error_code{};
-}
-
 void Http2RequestBody::clear() {
   bytes_.clear();
   at_ = unconsumed_ = keep_most_ = 0;

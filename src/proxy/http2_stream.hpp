@@ -12,6 +12,7 @@
 #include "http2/session.hpp"
 #include "http2/stream.hpp"
 #include "loop/cancellable.hpp"
+#include "loop/event.hpp"
 #include "proxy/client_connection.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/request_body.hpp"
@@ -42,24 +43,6 @@ class Http2Link {
   http2::Session& session_;
 };
 
-/// Lets one task wait until something happens to its stream.
-class StreamEvent {
- public:
-  explicit StreamEvent(asio::io_context& io)
-      : timer_(io.get_executor(), loop::Timer::time_point::max()) {}
-  /// operation_aborted: cancel() ended the wait.
-  loop::Task<error_code> wait();
-  void notify() { timer_.cancel(); }
-  void cancel() {
-    is_cancelled_ = true;
-    timer_.cancel();
-  }
-
- private:
-  loop::Timer timer_;
-  bool is_cancelled_ = false;
-};
-
 /// The body of a request. Its bytes arrive whether or not they are awaited; the window of the
 /// stream bounds them.
 class Http2RequestBody final : public RequestBody {
@@ -86,7 +69,7 @@ class Http2RequestBody final : public RequestBody {
 
  private:
   Http2Stream& stream_;
-  StreamEvent arrival_;
+  loop::Event arrival_;
   std::string bytes_;           ///< that have arrived, without those that were dropped
   std::size_t at_ = 0;          ///< the next one to pull
   std::size_t unconsumed_ = 0;  ///< at their end: not yet given back to the windows
@@ -130,7 +113,7 @@ class Http2Responder final : public Responder {
   loop::Task<error_code> drain_to(std::size_t most);
 
   Http2Stream& stream_;
-  StreamEvent departure_;
+  loop::Event departure_;
   const http::ReceivedRequest* request_ = nullptr;
   const options::Downstream* limits_ = nullptr;
   http::FieldSection fields_;  ///< of the head
@@ -171,7 +154,7 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   Context& context() { return context_; }
   Watchdog& watchdog() { return watchdog_; }
 
-  void on_request() override { link_->request_arrived(*this); }
+  void on_head() override { link_->request_arrived(*this); }
   void on_data(std::string_view bytes) override { body_.add(bytes); }
   void on_end() override { body_.notify(); }
   void on_closed() override;

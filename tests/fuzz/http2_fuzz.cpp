@@ -24,7 +24,7 @@ void require_that(bool holds) {
 }
 
 struct Received final : http2::Stream {
-  void on_request() override {
+  void on_head() override {
     std::vector<http::FieldView> fields;
     head().finish(fields);
     require_that(fields.size() <= 256);

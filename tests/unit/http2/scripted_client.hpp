@@ -56,7 +56,7 @@ inline const std::string preface = std::string(client_preface) + frame(NGHTTP2_S
 
 /// Records what the session reports, and gives the bytes of a response.
 struct TestStream final : Stream {
-  void on_request() override { log += "request;"; }
+  void on_head() override { log += "head;"; }
   void on_data(std::string_view bytes) override { data += bytes; }
   void on_end() override { log += "end;"; }
   void on_closed() override { log += "closed;"; }

@@ -89,7 +89,7 @@ TEST_CASE("a head that is a little too large is reported as such") {
   Server server({.max_head = 300});
   const std::string field = literal("x", std::string(100, 'a'));
   CHECK(server.session.receive(preface + request(1, field + field)));
-  CHECK(server.stream(0).log == "request;");
+  CHECK(server.stream(0).log == "head;");
   CHECK(server.stream(0).head().is_too_large());
   CHECK(server.session.glitches().count() == 1);
 }

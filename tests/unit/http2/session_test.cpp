@@ -17,7 +17,7 @@ TEST_CASE("a request is received, whole or byte by byte") {
       CHECK(server.session.receive(std::string_view(bytes).substr(at, step)));
     REQUIRE(server.streams.size() == 1);
     TestStream& stream = server.stream(0);
-    CHECK(stream.log == "request;");
+    CHECK(stream.log == "head;");
     CHECK(stream.has_ended());
     std::vector<http::FieldView> fields;
     stream.head().finish(fields);
@@ -39,7 +39,7 @@ TEST_CASE("a body and its trailers are received") {
   CHECK(stream.data == "abcde");
   CHECK(server.session.receive(
       frame(NGHTTP2_HEADERS, end_headers | end_stream, 1, literal("x-sum", "7"))));
-  CHECK(stream.log == "request;end;");
+  CHECK(stream.log == "head;end;");
   CHECK(stream.has_ended());
   CHECK(stream.trailers() == http::FieldSection{{"x-sum", "7"}});
 }
@@ -59,7 +59,7 @@ TEST_CASE("a response is sent with its body and its trailers") {
   }
   CHECK(types == std::vector<int>{NGHTTP2_HEADERS, NGHTTP2_HEADERS, NGHTTP2_DATA, NGHTTP2_HEADERS});
   CHECK(frames.back().flags == (end_headers | end_stream));
-  CHECK(stream.log == "request;closed;");
+  CHECK(stream.log == "head;closed;");
   CHECK(stream.is_closed());
   CHECK(server.session.open_streams() == 0);
 }
@@ -173,7 +173,7 @@ TEST_CASE("faults of a message reset its stream, and count") {
     CHECK(server.session.open_streams() == 0);
     // The connection goes on.
     CHECK(server.session.receive(request(3)));
-    CHECK(server.streams.back()->log == "request;");
+    CHECK(server.streams.back()->log == "head;");
   }
 }
 

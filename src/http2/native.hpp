@@ -1,0 +1,78 @@
+// What the sessions of both sides need of nghttp2. Included by the sources of this room only.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <nghttp2/nghttp2.h>
+#include <string_view>
+#include <vector>
+
+#include "http/field_section.hpp"
+#include "http2/session_core.hpp"
+
+namespace weir::http2 {
+
+inline std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+inline nghttp2_nv pair_of(std::string_view name, std::string_view value) {
+  const auto bytes = [](std::string_view text) {
+    return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
+  };
+  return {.name = bytes(name),
+          .value = bytes(value),
+          .namelen = name.size(),
+          .valuelen = value.size(),
+          .flags = NGHTTP2_NV_FLAG_NONE};
+}
+
+struct FreeOption {
+  void operator()(nghttp2_option* option) const { nghttp2_option_del(option); }
+};
+struct FreeCallbacks {
+  void operator()(nghttp2_session_callbacks* callbacks) const {
+    nghttp2_session_callbacks_del(callbacks);
+  }
+};
+using Callbacks = std::unique_ptr<nghttp2_session_callbacks, FreeCallbacks>;
+
+/// The options of all sessions.
+const nghttp2_option* session_option();
+
+struct SessionCore::SharedCallbacks {
+  static Stream* stream(nghttp2_session* native, std::int32_t id) {
+    return static_cast<Stream*>(nghttp2_session_get_stream_user_data(native, id));
+  }
+
+  template <class Function>
+  static int guarded(Function function) {
+    try {
+      return function();
+    } catch (const std::exception&) {
+      return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
+  }
+
+  static int on_header(nghttp2_session* native, const nghttp2_frame* frame,
+                       const std::uint8_t* name, std::size_t name_size, const std::uint8_t* value,
+                       std::size_t value_size, std::uint8_t flags, void* user);
+  static int on_invalid_header(nghttp2_session* native, const nghttp2_frame* frame,
+                               const std::uint8_t* name, std::size_t name_size,
+                               const std::uint8_t* value, std::size_t value_size,
+                               std::uint8_t flags, void* user);
+  static int on_data(nghttp2_session* native, std::uint8_t flags, std::int32_t id,
+                     const std::uint8_t* bytes, std::size_t size, void* user);
+  static ssize_t read_output(nghttp2_session* native, std::int32_t id, std::uint8_t* to,
+                             std::size_t most, std::uint32_t* flags, nghttp2_data_source* source,
+                             void* user);
+  /// Makes callbacks with those above.
+  static Callbacks make();
+  /// The source of a body for nghttp2.
+  static nghttp2_data_provider body() {
+    return {.source = {.ptr = nullptr}, .read_callback = read_output};
+  }
+};
+
+}  // namespace weir::http2
