@@ -65,11 +65,23 @@ bool is_secure(const options::Upstream& upstream) {
                      [](const auto& server) { return server.secure; });
 }
 
+tls::AlpnOffer offer_of(options::Protocol protocol) {
+  switch (protocol) {
+    case options::Protocol::http2:
+      return tls::AlpnOffer::http2;
+    case options::Protocol::automatic:
+      return tls::AlpnOffer::http2_or_http11;
+    case options::Protocol::http1:
+      break;
+  }
+  return tls::AlpnOffer::http11;
+}
+
 Result<UpstreamCertificates> load(const options::Upstream& upstream,
                                   const LoadedCertificates* before) {
   if (!is_secure(upstream)) return UpstreamCertificates{};
   UpstreamCertificates certificates{.context = {}, .digest = digest_of(upstream.tls)};
-  auto loaded = tls::ClientContext::load(upstream.tls);
+  auto loaded = tls::ClientContext::load(upstream.tls, offer_of(upstream.protocol));
   if (!loaded) return loaded.error();
   certificates.context = *loaded;
   if (before == nullptr) return certificates;

@@ -83,7 +83,9 @@ constexpr KeyHint key_hints[] = {
      "are head_timeout, body_timeout and idle_timeout in downstream"},
     {"*", "lb_policy load_balancing", "write balance: least_connections in an upstream"},
     {"*", "http2 http3 grpc protocol",
-     "Weir speaks HTTP/1.1 on both sides; a proxy before it can speak HTTP/2 (docs/deploy.md)"},
+     "write protocol: http2 in an upstream; clients choose HTTP/2 by themselves, and a listener "
+     "may "
+     "have http2: false"},
     {"*", "websocket websockets", "WebSocket needs no switch; remove the key"},
     // The process and the store.
     {"", "trusted_proxies", "write client_address: {trusted_proxies: [10.0.0.0/8]}"},

@@ -88,6 +88,14 @@ constexpr Key<options::Upstream> upstream_keys[] = {
            read_choice(in, to.reuse,
                        {{"safe", options::Reuse::safe}, {"always", options::Reuse::always}});
          }},
+    {.name = "protocol",
+     .read =
+         [](const Cursor& in, options::Upstream& to) {
+           read_choice(in, to.protocol,
+                       {{"http1", options::Protocol::http1},
+                        {"http2", options::Protocol::http2},
+                        {"auto", options::Protocol::automatic}});
+         }},
     {.name = "tunnel_timeout",
      .read = read::duration<upstream_timeout_range, &options::Upstream::tunnel_timeout>},
     {.name = "tls", .read = read::with<read_client_tls, &options::Upstream::tls>},

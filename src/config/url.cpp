@@ -78,8 +78,8 @@ Result<options::Server> parse_server_url(std::string_view text) {
   for (const std::string_view scheme : {"grpc://", "grpcs://", "h2c://", "h2://"}) {
     if (text.starts_with(scheme))
       return Problem{
-          "Weir speaks HTTP/1.1 to servers, and no HTTP/2 and gRPC; write http:// or "
-          "https:// if the server speaks it too"};
+          "write http:// or https://, and protocol: http2 in the upstream if its servers speak "
+          "HTTP/2"};
   }
   const Result<HttpUrl> url = split_http_url(text, server_url_forms);
   if (!url) return url.error();

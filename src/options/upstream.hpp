@@ -45,6 +45,13 @@ enum class Reuse : std::uint8_t {
   always,  ///< any
 };
 
+/// The version of HTTP that is spoken with the servers of an upstream.
+enum class Protocol : std::uint8_t {
+  http1,
+  http2,      ///< by ALPN with https://, else by prior knowledge (RFC 9113 section 3)
+  automatic,  ///< with https:// what the server chooses by ALPN, else HTTP/1.1
+};
+
 struct Upstream {
   std::string name;
   std::vector<Server> servers;
@@ -56,7 +63,8 @@ struct Upstream {
   tls::ClientFiles tls;                             ///< for https://
   int retries = 1;
   std::size_t retry_body = 16 * 1024;  ///< bytes of a request body kept for another try; 0: none
-  Reuse reuse = Reuse::always;
+  Reuse reuse = Reuse::always;         ///< of connections of HTTP/1.1
+  Protocol protocol = Protocol::http1;
   std::optional<HealthCheck> health_check;
   friend bool operator==(const Upstream&, const Upstream&) = default;
 };

@@ -12,6 +12,14 @@ namespace {
 
 constexpr int switching_protocols = 101;
 
+/// Waits for a connection that is being opened.
+struct OpeningWait final : loop::Cancellable {
+  explicit OpeningWait(asio::io_context& io) : event(io) {}
+  void cancel() override { event.cancel(); }
+  void close() override { event.cancel(); }
+  loop::Event event;
+};
+
 }  // namespace
 
 /// The head of a response, and the properties that follow from it.
@@ -45,8 +53,7 @@ loop::Task<Failure> Attempt::run(bool may_reuse) {
   const upstream::UnderWay under_way(server_);
   phase_.record.server = &server_.settings();
   phase_.record.server_authority = server_.authority();
-  if (may_reuse) hold(server_.take_idle(phase_.client.number));
-  if (!stream_) {
+  if (!take_open_connection(may_reuse)) {
     if (const Failure failure = co_await connect(); failure != Failure::none) co_return failure;
   }
   Failure failure = build_request();
@@ -74,8 +81,26 @@ loop::Task<Failure> Attempt::run(bool may_reuse) {
 
 void Attempt::hold(std::unique_ptr<upstream::Connection> connection) {
   if (!connection) return;
-  stream_.emplace(phase_, std::move(connection));
-  watchdog_.watch(&*stream_);
+  stream_ = &http1_.emplace(phase_, std::move(connection));
+  watchdog_.watch(stream_);
+}
+
+void Attempt::share(std::shared_ptr<upstream::Http2Connection> connection, bool was_used) {
+  http2_ = std::make_unique<Http2UpstreamStream>(phase_, std::move(connection),
+                                                 server_.settings().secure, was_used);
+  stream_ = http2_.get();
+  watchdog_.watch(stream_);
+}
+
+/// False: none can be used.
+bool Attempt::take_open_connection(bool may_reuse) {
+  if (upstream::Http2Connections* const shared = server_.shared()) {
+    auto found = shared->find();
+    if (found) share(std::move(found), true);
+  } else if (may_reuse) {
+    hold(server_.take_idle(phase_.client.number));
+  }
+  return stream_ != nullptr;
 }
 
 FailedTry Attempt::failed(Failure failure) const {
@@ -86,7 +111,8 @@ FailedTry Attempt::failed(Failure failure) const {
           .was_answered = was_answered_,
           .answer_has_begun = answer_has_begun_,
           .client_was_awaited = client_was_awaited_,
-          .was_idle = stream_ && stream_->was_used(),
+          .was_idle = stream_ != nullptr && stream_->was_used(),
+          .was_refused = stream_ != nullptr && stream_->was_refused(),
           .client_is_gone = interruptions.client_left || interruptions.aborted,
           .response_has_begun = responder_.has_begun()};
 }
@@ -94,7 +120,9 @@ FailedTry Attempt::failed(Failure failure) const {
 void Attempt::report(const FailedTry& failed) {
   Context& context = phase_.context;
   const std::string server = server_.settings().authority();
-  const auto tls_error = stream_ ? stream_->tls_error() : std::string_view{};
+  const bool has_stream = stream_ != nullptr;
+  const auto tls_error = has_stream ? stream_->tls_error() : std::string_view{};
+  if (failed.failure == Failure::upstream_timed_out && has_stream) stream_->timed_out();
   if (!tls_error.empty()) {
     context.warn("upstream " + phase_.upstream().name + ": TLS to " + server + ": " +
                  std::string(tls_error));
@@ -106,14 +134,42 @@ void Attempt::report(const FailedTry& failed) {
   server_.failed(context.wheel.now());
 }
 
+/// Within connect_timeout.
 loop::Task<Failure> Attempt::connect() {
+  watchdog_.arm(Phase::connect, phase_.upstream().connect_timeout);
+  upstream::Http2Connections* const shared = server_.shared();
+  return shared == nullptr ? open_connection() : share_connection(*shared);
+}
+
+loop::Task<error_code> Attempt::await_opening(upstream::Http2Connections& shared) {
+  OpeningWait wait(phase_.context.io);
+  const Watched watched(watchdog_, wait);
+  co_return co_await shared.await_opening(wait.event);
+}
+
+/// Waits for a connection that another request opens, or opens one.
+loop::Task<Failure> Attempt::share_connection(upstream::Http2Connections& shared) {
+  while (shared.is_worth_waiting()) {
+    const error_code ec = co_await await_opening(shared);
+    const Failure why = why_not_connected(watchdog_.interruptions(), ec);
+    if (why != Failure::none) co_return why;
+    if (take_open_connection(true)) co_return Failure::none;
+  }
+  const upstream::Http2Connections::Opening opening(shared);
+  const Failure failure = co_await open_connection();
+  if (failure != Failure::none || !http1_->connection().speaks_http2) co_return failure;
+  share(shared.add(http1_->take_connection(), phase_.context.wheel.now()), false);
+  http1_.reset();
+  co_return Failure::none;
+}
+
+loop::Task<Failure> Attempt::open_connection() {
   hold(server_.make());
   const Duration timeout = phase_.upstream().connect_timeout;
-  watchdog_.arm(Phase::connect, timeout);
   error_code ec = co_await server_.resolve(phase_.context.wheel.now(), timeout);
   const Interruptions& interruptions = watchdog_.interruptions();
   if (!ec && !interruptions.timed_out && !interruptions.aborted && !interruptions.client_left)
-    ec = co_await server_.connect(stream_->connection());
+    ec = co_await server_.connect(http1_->connection());
   co_return why_not_connected(watchdog_.interruptions(), ec);
 }
 

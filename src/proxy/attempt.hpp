@@ -10,6 +10,7 @@
 #include "proxy/failure.hpp"
 #include "proxy/forward_phase.hpp"
 #include "proxy/http1_upstream_stream.hpp"
+#include "proxy/http2_upstream_stream.hpp"
 #include "proxy/retry_rule.hpp"
 #include "proxy/upload.hpp"
 #include "upstream/pooled_server.hpp"
@@ -34,8 +35,13 @@ class Attempt {
  private:
   struct Response;
 
+  bool take_open_connection(bool may_reuse);
   void hold(std::unique_ptr<upstream::Connection> connection);
+  void share(std::shared_ptr<upstream::Http2Connection> connection, bool was_used);
   loop::Task<Failure> connect();
+  loop::Task<error_code> await_opening(upstream::Http2Connections& shared);
+  loop::Task<Failure> share_connection(upstream::Http2Connections& shared);
+  loop::Task<Failure> open_connection();
   Failure build_request();
   loop::Task<error_code> flush();
   loop::Task<Failure> read_response();
@@ -50,7 +56,9 @@ class Attempt {
   Watchdog& watchdog_;
   Responder& responder_;
   upstream::PooledServer& server_;
-  std::optional<Http1UpstreamStream> stream_;
+  std::optional<Http1UpstreamStream> http1_;
+  std::unique_ptr<Http2UpstreamStream> http2_;
+  UpstreamStream* stream_ = nullptr;  ///< one of them
   Upload upload_;
   bool was_answered_ = false;      ///< a byte was received
   bool answer_has_begun_ = false;  ///< a byte of the final response; interim responses do not count

@@ -25,7 +25,7 @@ constexpr std::array<http::Refusal, 18> answers{{
     {502, "the upstream cannot be reached"},
     {504, "the upstream did not accept a connection in time"},
     {502, "the upstream closed the connection before its answer was complete"},
-    {502, "the upstream's answer is not valid HTTP/1.1"},
+    {502, "the upstream's answer is not valid HTTP"},
     {504, "the upstream did not answer in time"},
     {503, "no server of the upstream is healthy"},
     {503, "too many connections"},

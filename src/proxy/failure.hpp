@@ -27,7 +27,7 @@ enum class Failure : std::uint8_t {
   upstream_unreachable,      ///< refused, reset while connecting, name not found
   upstream_connect_timeout,  ///< not connected within connect_timeout
   upstream_broken,           ///< closed or reset before its answer was whole
-  upstream_invalid,          ///< its answer is not HTTP/1.1
+  upstream_invalid,          ///< its answer is not valid HTTP
   upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
   upstream_unhealthy,        ///< the checks of all its servers fail
   // ours

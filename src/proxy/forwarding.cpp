@@ -48,7 +48,7 @@ void Forwarding::count(Failure failure) {
     case Failure::upstream_invalid:
       phase_.context.warn("upstream " + phase_.upstream().name + ": " +
                           phase_.record.server->authority() +
-                          " sent an answer that is not valid HTTP/1.1");
+                          " sent an answer that is not valid HTTP");
       [[fallthrough]];
     case Failure::upstream_broken:
       return counters.broken.add();

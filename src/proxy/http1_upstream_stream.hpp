@@ -23,6 +23,7 @@ class Http1UpstreamStream final : public UpstreamStream {
       : phase_(phase), connection_(std::move(connection)) {}
 
   upstream::Connection& connection() { return *connection_; }
+  std::unique_ptr<upstream::Connection> take_connection() { return std::move(connection_); }
 
   void begin(const http::ReceivedRequest& request, const http::ForwardedHop& hop) override;
   void append(std::string_view piece) override;
@@ -38,7 +39,9 @@ class Http1UpstreamStream final : public UpstreamStream {
 
   upstream::Connection* upgraded() override { return connection_.get(); }
   bool was_used() const override { return connection_ && connection_->reused; }
+  bool was_refused() const override { return false; }
   std::string_view tls_error() const override;
+  void timed_out() override {}
   void finish(bool is_sent) override;
 
   void cancel() override { connection_->stream.cancel(); }

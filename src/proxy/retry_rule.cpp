@@ -16,14 +16,15 @@ bool may_repeat(const FailedTry& failed) {
     case Failure::upstream_connect_timeout:  // nothing was sent, but the client has waited
       return failed.has_another;
     case Failure::upstream_broken:
-      return failed.is_idempotent && (failed.was_idle || failed.has_another);
+      return failed.was_refused ||
+             (failed.is_idempotent && (failed.was_idle || failed.has_another));
     default:
       return false;
   }
 }
 
 bool is_servers_fault(const FailedTry& failed) {
-  if (failed.was_answered || failed.client_was_awaited) return false;
+  if (failed.was_answered || failed.client_was_awaited || failed.was_refused) return false;
   return failed.failure == Failure::upstream_unreachable ||
          failed.failure == Failure::upstream_connect_timeout ||
          failed.failure == Failure::upstream_timed_out ||
@@ -32,7 +33,9 @@ bool is_servers_fault(const FailedTry& failed) {
 
 std::size_t kept_body_limit(const options::Upstream& settings,
                             const http::ReceivedRequest& request) {
-  if (settings.retries == 0 || !is_idempotent(request.view.method)) return 0;
+  const bool may_be_refused = settings.protocol != options::Protocol::http1;
+  const bool may_be_repeated = may_be_refused || is_idempotent(request.view.method);
+  if (settings.retries == 0 || !may_be_repeated) return 0;
   const bool is_larger = request.framing.kind == http::Framing::Kind::length &&
                          request.framing.length > settings.retry_body;
   return is_larger ? 0 : settings.retry_body;

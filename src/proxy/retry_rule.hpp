@@ -26,6 +26,7 @@ struct FailedTry {
   bool answer_has_begun = false;    ///< a byte of the final response was received
   bool client_was_awaited = false;  ///< the server waited for a body that the client held back
   bool was_idle = false;            ///< the connection had been idle: the server may have closed it
+  bool was_refused = false;         ///< the server has reported that it did not process the request
   bool client_is_gone = false;      ///< it has left, or the worker ends its connection
   bool response_has_begun = false;  ///< towards the client
   bool has_another = false;         ///< a server that has not been tried can be chosen
@@ -34,13 +35,14 @@ struct FailedTry {
 
 /// True if the request may be sent once more. A request that was sent goes to the same server only
 /// if its connection had been idle; a server that did not accept a connection in time is not tried
-/// again.
+/// again. A request that the server refused to process is sent again, also to the same server (RFC
+/// 9113 section 8.7).
 bool may_repeat(const FailedTry& failed);
 
 /// True if the failure counts towards ejecting the server. An invalid response does not count: the
 /// server is reachable and serves others. The end of a connection that had been idle does not
 /// count, because a server may close it at any time. The end of a connection on which the server
-/// waited for the client does not count.
+/// waited for the client does not count. A request that the server refused does not count either.
 bool is_servers_fault(const FailedTry& failed);
 
 /// Returns how many bytes of a request body to keep for another try; 0: there will be none.

@@ -3,7 +3,7 @@
 // The request is built by begin(), append() and end(), and sent by send(); nothing may suspend
 // between begin() or append() and the following send(). The response is read by take_head() and
 // pull(), with fill() whenever more bytes are needed. Both may be in progress at the same time.
-// What is in progress when the stream is destroyed is cut. Used from its worker's loop only.
+// Destroying the stream cuts both. Used from its worker's loop only.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +63,13 @@ class UpstreamStream : public loop::Cancellable {
   virtual upstream::Connection* upgraded() = 0;
   /// True if the connection was used before, so that the server may have closed it meanwhile.
   virtual bool was_used() const = 0;
+  /// True if the server has not processed the request, so that it may be sent again whatever its
+  /// method.
+  virtual bool was_refused() const = 0;
   /// The reason why TLS failed; empty if it did not.
   virtual std::string_view tls_error() const = 0;
+  /// The response has not arrived in time.
+  virtual void timed_out() = 0;
   /// Ends the use of the stream after the whole response. `is_sent`: the whole request was sent.
   virtual void finish(bool is_sent) = 0;
 };

@@ -13,7 +13,13 @@ namespace {
 /// default list, all of that kind.
 constexpr const char* ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr std::string_view alpn_http11{"\x08http/1.1"};
+constexpr std::string_view alpn_http2{"\x02h2"};
 constexpr std::string_view alpn_http2_and_http11{"\x02h2\x08http/1.1"};
+
+std::string_view alpn_of(AlpnOffer offer) {
+  if (offer == AlpnOffer::http11) return alpn_http11;
+  return offer == AlpnOffer::http2 ? alpn_http2 : alpn_http2_and_http11;
+}
 constexpr std::string_view session_id_context = "weir";
 
 std::string joined(const std::vector<std::string>& names) {
@@ -198,7 +204,8 @@ ssl_ctx_st* ServerContext::context_for(const char* server_name) const {
   return nullptr;
 }
 
-Result<std::shared_ptr<const ClientContext>> ClientContext::load(const ClientFiles& files) {
+Result<std::shared_ptr<const ClientContext>> ClientContext::load(const ClientFiles& files,
+                                                                 AlpnOffer offer) {
   auto client = std::make_shared<ClientContext>();
   client->server_name_ = files.server_name;
   client->native_ = make_context(TLS_client_method(), client_parameters());
@@ -209,8 +216,9 @@ Result<std::shared_ptr<const ClientContext>> ClientContext::load(const ClientFil
   if (!files.own.certificate.empty()) {
     if (auto used = use(native, files.own, client->warnings_); !used) return used.error();
   }
-  SSL_CTX_set_alpn_protos(native, reinterpret_cast<const unsigned char*>(alpn_http11.data()),
-                          static_cast<unsigned>(alpn_http11.size()));
+  const std::string_view protocols = alpn_of(offer);
+  SSL_CTX_set_alpn_protos(native, reinterpret_cast<const unsigned char*>(protocols.data()),
+                          static_cast<unsigned>(protocols.size()));
   return std::shared_ptr<const ClientContext>(std::move(client));
 }
 

@@ -61,9 +61,13 @@ class ServerContext {
 
 /// The context of an upstream, or of Redis. It offers X25519, P-256, P-384 and P-521: the server
 /// chooses, and may have a certificate with any of the three curves.
+/// The protocols that a client offers by ALPN (RFC 7301).
+enum class AlpnOffer : std::uint8_t { http11, http2, http2_or_http11 };
+
 class ClientContext {
  public:
-  static Result<std::shared_ptr<const ClientContext>> load(const ClientFiles& files);
+  static Result<std::shared_ptr<const ClientContext>> load(const ClientFiles& files,
+                                                           AlpnOffer offer = AlpnOffer::http11);
 
   /// Makes a connection to a server whose certificate must be for the configured server name, or
   /// else for `host`; nullptr if memory is short.

@@ -70,6 +70,7 @@ struct Connection {
   loop::InputBuffer input{16 * 1024};
   std::vector<http::FieldView> fields;  ///< of the response being read; views into input
   bool reused = false;           ///< was idle before, so the upstream may have closed it meanwhile
+  bool speaks_http2 = false;     ///< set when it is established
   bool is_check = false;         ///< its descriptor is reserved
   std::uint64_t idle_since = 0;  ///< tick
 };

@@ -1,4 +1,5 @@
-// Checks one server at an interval: a GET on a connection of its own, answered 2xx or 3xx.
+// Checks one server at an interval: a GET on a connection of its own, in the protocol of the
+// upstream, answered 2xx or 3xx.
 //
 // Driven by the worker's ticks; runs on its loop only. A check in progress keeps this object alive.
 #pragma once
@@ -30,8 +31,9 @@ class HealthCheck : public std::enable_shared_from_this<HealthCheck> {
 
  private:
   loop::Task<> run(std::shared_ptr<HealthCheck> self, std::uint64_t tick);
-  loop::Task<error_code> ask(std::uint64_t tick);
-  loop::Task<bool> is_answered_well();
+  loop::Task<error_code> connect(std::uint64_t tick);
+  loop::Task<> ask();
+  loop::Task<> ask_http2();
   void record_failure();
   void cut();
 
@@ -40,11 +42,13 @@ class HealthCheck : public std::enable_shared_from_this<HealthCheck> {
   const options::HealthCheck settings_;
   std::uint64_t generation_ = 0;
   std::string request_;
-  std::unique_ptr<Connection> connection_;  ///< while a check runs
+  std::unique_ptr<Connection> connection_;  ///< while it is opened, and with HTTP/1.1
+  std::shared_ptr<Http2Connection> http2_;  ///< with HTTP/2
   std::uint64_t spread_;                    ///< ticks until the first check
   std::uint64_t next_at_ = 0;               ///< 0: not begun
   std::uint64_t give_up_at_ = 0;
   int status_ = 0;  ///< of its answer; 0: none yet
+  bool is_running_ = false;
   bool was_asked_ = false;
   bool was_cut_ = false;
   bool stopped_ = false;

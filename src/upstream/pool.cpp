@@ -21,7 +21,8 @@ Pool::Pool(PoolDependencies with, const Pool* before, std::uint64_t seed)
     state_ = before->state_;
     members = before->members_;
   } else {
-    state_ = std::make_shared<PoolState>(PoolState{{dependencies_}, settings_.reuse});
+    state_ = std::make_shared<PoolState>(
+        PoolState{{dependencies_}, settings_.reuse, settings_.protocol});
   }
   state_->idle_timeout = settings_.idle_timeout;
   // A request under the previous configuration may still connect to a server with https://.
@@ -33,7 +34,8 @@ Pool::Pool(PoolDependencies with, const Pool* before, std::uint64_t seed)
 /// True if connections of the previous pool may be kept: the settings that decide their use and
 /// their destination are the same.
 bool Pool::goes_on_from(const Pool& before) const {
-  return settings_.reuse == before.settings_.reuse && settings_.tls == before.settings_.tls;
+  return settings_.reuse == before.settings_.reuse &&
+         settings_.protocol == before.settings_.protocol && settings_.tls == before.settings_.tls;
 }
 
 /// Carries the server over from the previous pool, if it is there; otherwise creates it.
@@ -131,8 +133,8 @@ void Pool::sweep(std::uint64_t tick,
 void Pool::stop() {
   for (Member& member : members_) {
     if (member.check) member.check->stop();
+    member.server->retire();
   }
-  close_idle();
 }
 
 }  // namespace weir::upstream

@@ -18,6 +18,15 @@ bool is_shortage(const error_code& ec) {
          ec == boost::system::errc::too_many_files_open_in_system;
 }
 
+/// True if HTTP/2 is spoken on this connection. Empty: it must be, and the server does not offer
+/// it. Without TLS the server is not asked (RFC 9113 section 3.3).
+std::optional<bool> chosen_protocol(const Connection& connection, options::Protocol protocol) {
+  const bool has_chosen = alpn_of(connection.stream) == "h2";
+  if (protocol != options::Protocol::http2) return has_chosen;
+  if (connection.stream.is_secure() && !has_chosen) return std::nullopt;
+  return true;
+}
+
 }  // namespace
 
 PooledServer::PooledServer(std::shared_ptr<PoolState> state, options::Server settings,
@@ -27,6 +36,9 @@ PooledServer::PooledServer(std::shared_ptr<PoolState> state, options::Server set
       authority_(settings_.authority()),
       in_use_(std::move(in_use)),
       idle_(state_->idle),
+      shared_(state_->io),
+      is_shared_(state_->protocol == options::Protocol::http2 ||
+                 (state_->protocol == options::Protocol::automatic && settings_.secure)),
       addresses_(settings_.host, settings_.port) {
   in_use_->set(1);
 }
@@ -49,7 +61,13 @@ void PooledServer::begin(std::uint64_t generation,
 
 void PooledServer::retire() {
   is_retired_ = true;
-  close_idle();
+  idle_.close_all();
+  shared_.close_when_idle();
+}
+
+void PooledServer::close_idle() {
+  idle_.close_all();
+  shared_.close_idle();
 }
 
 std::unique_ptr<Connection> PooledServer::take_idle(std::uint64_t client) {
@@ -73,8 +91,11 @@ void PooledServer::sweep(std::uint64_t tick) {
     return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint) ||
            !connection.stream.is_quiet();
   });
+  shared_.close_if(tick, [&](const Http2Connection& connection) {
+    return connection.idle_since + idle_ticks <= tick || !addresses_.has(connection.endpoint());
+  });
   // Looked up here because requests on kept connections cause no lookup.
-  const bool is_used = was_connected_ || !idle_.empty();
+  const bool is_used = was_connected_ || !idle_.empty() || !shared_.empty();
   if (is_used && !looking_up_ && !addresses_.is_fresh(tick)) {
     was_connected_ = false;
     loop::spawn(state_->io, look_up(shared_from_this(), tick));
@@ -156,6 +177,11 @@ loop::Task<error_code> PooledServer::connect(Connection& connection) {
     last_error_ = "no connection in time";
   } else if (ec) {
     note(connection.stream.last_error(), ec.message());
+  } else if (const auto speaks_http2 = chosen_protocol(connection, state_->protocol)) {
+    connection.speaks_http2 = is_shared_ = *speaks_http2;
+  } else {
+    last_error_ = "it does not offer HTTP/2 (ALPN h2)";
+    co_return asio::error::no_protocol_option;
   }
   co_return ec;
 }

@@ -19,6 +19,7 @@
 #include "options/upstream.hpp"
 #include "upstream/availability.hpp"
 #include "upstream/connection.hpp"
+#include "upstream/http2_connections.hpp"
 #include "upstream/idle_connections.hpp"
 
 namespace weir::upstream {
@@ -33,6 +34,7 @@ struct ServerDependencies {
 /// State shared by the servers of an upstream, kept across reloads.
 struct PoolState : ServerDependencies {
   options::Reuse reuse = options::Reuse::always;
+  options::Protocol protocol = options::Protocol::http1;
   Duration idle_timeout{};
   std::shared_ptr<const tls::ClientContext> tls{};  ///< for servers with https://
   std::size_t idle = 0;                             ///< connections of all servers
@@ -54,13 +56,15 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   /// Returns an idle connection that the server has neither closed nor sent anything on; nullptr if
   /// there is none. With `reuse: safe`, returns only one that this client connection gave back.
   std::unique_ptr<Connection> take_idle(std::uint64_t client);
+  /// The connections that requests share; nullptr: each request has one for itself, with HTTP/1.1.
+  Http2Connections* shared() { return is_shared_ ? &shared_ : nullptr; }
   std::unique_ptr<Connection> make() { return std::make_unique<Connection>(state_->io, *this); }
   /// Looks up the name, once for all tasks that wait for it, and keeps the addresses for a while.
   /// Returns timed_out after `timeout`.
   loop::Task<error_code> resolve(std::uint64_t tick, Duration timeout);
   /// Tries the addresses in turn, then starts TLS if the URL is https://. The caller limits the
   /// time by cancelling the socket. no_descriptors: no descriptor was left; the server is not at
-  /// fault.
+  /// fault. Sets connection.speaks_http2.
   loop::Task<error_code> connect(Connection& connection);
   /// `client`: the unique number of the client connection whose request it carried.
   void give_back(std::unique_ptr<Connection> connection, std::uint64_t tick, std::uint64_t client);
@@ -75,9 +79,10 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   void begin(std::uint64_t generation, const std::optional<options::HealthCheck>& check);
   /// The generation to which it belongs.
   std::uint64_t generation() const { return generation_; }
-  /// Called when no new generation contains the server: it keeps no connection idle any more.
+  /// Called when no new generation contains the server, or the worker stops: it keeps no connection
+  /// idle any more.
   void retire();
-  void close_idle() { idle_.close_all(); }
+  void close_idle();
   /// Called when this client connection has ended: closes the idle connections that it gave back.
   void close_idle_of(std::uint64_t client) { idle_.close_of(client); }
 
@@ -108,6 +113,8 @@ class PooledServer : public std::enable_shared_from_this<PooledServer> {
   bool is_retired_ = false;
   std::uint32_t active_ = 0;
   IdleConnections idle_;
+  Http2Connections shared_;
+  bool is_shared_;  ///< HTTP/2 is spoken, as far as is known
   Addresses addresses_;
   Availability availability_;
   error_code lookup_error_;

@@ -193,7 +193,7 @@ class Metrics(AdminCase):
             eventually(lambda outcome=outcome, count=count: labelled(
                 self.scrape(self.weir), "weir_upstream_requests_total", upstream="main",
                 outcome=outcome) == count, outcome)
-        self.assertIn(f"127.0.0.1:{upstream.port} sent an answer that is not valid HTTP/1.1",
+        self.assertIn(f"127.0.0.1:{upstream.port} sent an answer that is not valid HTTP",
                       self.weir.stderr)
 
     def test_no_key_is_ever_a_label_pitfall_29(self):

@@ -31,7 +31,7 @@ TEST_CASE("the shape of a path has no index and no name") {
 
 TEST_CASE("keys that belong elsewhere, and those of other programs") {
   CHECK(key_hint("routes[]", "rate").starts_with("; define a policy, as in policies:"));
-  CHECK(key_hint("anything", "http2").find("HTTP/1.1") != std::string::npos);
+  CHECK(key_hint("anything", "http2").find("protocol: http2") != std::string::npos);
   CHECK(key_hint("policies.*", "key").starts_with("; the key belongs to a route"));
   CHECK(key_hint("routes[]", "key").starts_with("; write limits: [{policy: NAME, key: IDENTITY}]"));
   CHECK(key_hint("routes[].respond", "location") == "; write headers: {location: URL}");

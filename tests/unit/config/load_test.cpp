@@ -165,6 +165,7 @@ upstreams:
     retries: 0
     retry_body: 4KiB
     reuse: safe
+    protocol: auto
     health_check: {path: "/healthz?a=b", interval: 1s, timeout: 200ms, rise: 4, fall: 5}
   least: {servers: [{url: http://api}]}
 routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
@@ -191,9 +192,11 @@ routes: [{upstream: least}, {match: {path: /x}, upstream: full}]
   CHECK(full.retries == 0);
   CHECK(full.retry_body == 4096);
   CHECK(full.reuse == options::Reuse::safe);
+  CHECK(full.protocol == options::Protocol::automatic);
   CHECK(config->upstreams[1].servers[0].port == 80);
   CHECK(config->upstreams[1].retries == 1);
   CHECK(config->upstreams[1].reuse == options::Reuse::always);
+  CHECK(config->upstreams[1].protocol == options::Protocol::http1);
   CHECK(config->upstreams[1].retry_body == 16'384);
   CHECK(config->upstreams[1].balance == options::Balance::round_robin);
   CHECK_FALSE(config->upstreams[1].health_check.has_value());

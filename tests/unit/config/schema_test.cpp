@@ -116,6 +116,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.upstreams[0].retries == upstream.retries);
   CHECK(written.upstreams[0].retry_body == upstream.retry_body);
   CHECK(written.upstreams[0].reuse == upstream.reuse);
+  CHECK(written.upstreams[0].protocol == upstream.protocol);
   CHECK(written.upstreams[0].balance == upstream.balance);
   const options::HealthCheck check;
   REQUIRE(written.upstreams[0].health_check.has_value());

@@ -87,6 +87,36 @@ TEST_CASE("a try is repeated where nothing was processed, or may be processed tw
   }
 }
 
+TEST_CASE("a request that the server refused to process is repeated whatever its method") {
+  FailedTry failed{.failure = Failure::upstream_broken,
+                   .is_idempotent = other_method,
+                   .body_is_kept = kept,
+                   .was_refused = true,
+                   .has_another = alone,
+                   .retries_left = 1};
+  CHECK(may_repeat(failed));
+  CHECK_FALSE(is_servers_fault(failed));
+  SECTION("unless no retry is left") {
+    failed.retries_left = 0;
+  }
+  SECTION("unless a part of its body is lost") {
+    failed.body_is_kept = outgrown;
+  }
+  SECTION("unless it was not refused") {
+    failed.was_refused = false;
+  }
+  CHECK_FALSE(may_repeat(failed));
+}
+
+TEST_CASE("a body is kept for a method that HTTP/2 may refuse") {
+  options::Upstream settings;
+  http::ReceivedRequest request;
+  request.view.method = "POST";
+  CHECK(kept_body_limit(settings, request) == 0);
+  settings.protocol = GENERATE(options::Protocol::http2, options::Protocol::automatic);
+  CHECK(kept_body_limit(settings, request) == settings.retry_body);
+}
+
 TEST_CASE("a try is not repeated for a client that has left, or has a part of the response") {
   const FailedTry failed{.failure = Failure::upstream_unreachable,
                          .is_idempotent = true,

@@ -1,0 +1,55 @@
+#include "proxy/http2_upstream_stream.hpp"
+
+#include "http/framing.hpp"
+#include "http/problem.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::uint8_t version_of_http2 = 20;
+
+/// The length that the head declares, or one that is known at the end only. nghttp2 has checked
+/// Content-Length, and compares it with the body.
+http::Framing framing_of(const upstream::Http2Stream::ReceivedHead& head, std::string_view method) {
+  const auto framing = http::response_framing(method, head.status, 1, head.fields);
+  if (!framing) return {.kind = http::Framing::Kind::chunked};
+  const bool is_open = framing->kind == http::Framing::Kind::until_close;
+  return is_open ? http::Framing{.kind = http::Framing::Kind::chunked} : *framing;
+}
+
+}  // namespace
+
+void Http2UpstreamStream::begin(const http::ReceivedRequest& request,
+                                const http::ForwardedHop& hop) {
+  const auto pseudo = http::add_request_fields(stream_.fields(), request, hop);
+  stream_.begin(pseudo, is_secure_ ? "https" : "http");
+}
+
+UpstreamStream::HeadState Http2UpstreamStream::take_head(Head& head) {
+  const bool has_head = stream_.take_head(received_);
+  if (!has_head) return stream_.is_malformed() ? HeadState::malformed : HeadState::incomplete;
+  const int status = received_.status;
+  // HTTP/2 has no upgrade (RFC 9113 section 8.6).
+  if (received_.is_too_large || status == 101 || status > 599) return HeadState::malformed;
+  head.line = {
+      .status = status, .reason = http::reason_phrase(status), .version = version_of_http2};
+  head.fields = received_.fields;
+  head.connection = {};
+  head.body = framing_of(received_, phase_.request.view.method);
+  head.may_have_trailers = received_.has_body;
+  return HeadState::complete;
+}
+
+BodyState Http2UpstreamStream::pull(std::string_view& piece) {
+  piece = stream_.take_body();
+  if (!piece.empty()) return BodyState::payload;
+  if (!stream_.has_ended())
+    return stream_.is_malformed() ? BodyState::malformed : BodyState::exhausted;
+  if (auto* const trailers = std::exchange(trailers_, nullptr)) {
+    for (const http::Field field : stream_.trailers())
+      trailers->add({.name = field.name, .value = field.value});
+  }
+  return BodyState::ended;
+}
+
+}  // namespace weir::proxy

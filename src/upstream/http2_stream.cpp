@@ -1,0 +1,178 @@
+#include "upstream/http2_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::upstream {
+namespace {
+
+const error_code server_gone = asio::error::connection_reset;
+
+constexpr std::size_t most_kept_interims = 32;
+constexpr std::size_t most_of_piece = 16 * 1024;
+
+/// nghttp2 has checked that it is a number of three digits.
+int status_of(const http::HeaderList& head) {
+  int status = 0;
+  for (const char digit : head.status())
+    status = 10 * status + (digit - '0');
+  return status;
+}
+
+}  // namespace
+
+Http2Stream::Http2Stream(asio::io_context& io, std::shared_ptr<Http2Connection> connection)
+    : connection_(std::move(connection)), arrival_(io), departure_(io) {
+  connection_->add(*this);
+}
+
+Http2Stream::~Http2Stream() {
+  if (is_open_ && !is_closed()) {
+    connection_->session().forget(*this, http2::ErrorCode::cancel);
+    connection_->schedule_output();
+  }
+  connection_->remove(*this);
+}
+
+void Http2Stream::begin(const http::RequestPseudoFields& pseudo, std::string_view scheme) {
+  pseudo_ = pseudo;
+  scheme_ = scheme;
+}
+
+void Http2Stream::end(const http::FieldSection& trailers) {
+  is_output_ended_ = true;
+  output_trailers_.add(trailers);
+}
+
+bool Http2Stream::send(error_code& ec) {
+  http2::ClientSession& session = connection_->session();
+  if (!is_open_) {
+    const bool has_body = !is_output_ended_ || left() > 0 || !output_trailers_.empty();
+    received_before_ = connection_->received();
+    is_open_ = !connection_->is_lost() && session.open(*this, pseudo_, scheme_, fields_, has_body);
+    if (!is_open_) ec = server_gone;
+  } else {
+    session.resume(*this);
+  }
+  if (is_gone()) ec = server_gone;
+  connection_->schedule_output();
+  return !ec && left() > most_waiting;
+}
+
+loop::Task<error_code> Http2Stream::flush() {
+  while (left() > resumed_at) {
+    if (is_gone()) co_return server_gone;
+    if (const error_code ec = co_await departure_.wait()) co_return ec;
+  }
+  co_return error_code{};
+}
+
+std::size_t Http2Stream::read_output(char* to, std::size_t most) {
+  const std::size_t size = std::min(most, left());
+  output_.copy(to, size, output_at_);
+  output_at_ += size;
+  if (left() == 0) {
+    output_.clear();
+    output_at_ = 0;
+  }
+  if (left() <= resumed_at) departure_.notify();
+  return size;
+}
+
+/// Called for each head; the next one would overwrite an interim head.
+void Http2Stream::on_head() {
+  const bool is_final = !head().status().starts_with('1');
+  if (is_final) {
+    has_final_ = true;
+  } else if (interims_.size() < most_kept_interims) {
+    interims_.push_back(std::move(head()));
+  }
+  arrival_.notify();
+}
+
+void Http2Stream::on_data(std::string_view bytes) {
+  body_.append(bytes);
+  arrival_.notify();
+}
+
+bool Http2Stream::take_head(ReceivedHead& received) {
+  http::HeaderList* list = nullptr;
+  if (!interims_.empty()) {
+    taken_ = std::move(interims_.front());
+    interims_.erase(interims_.begin());
+    list = &taken_;
+  } else if (has_final_) {
+    has_final_ = false;
+    list = &head();
+  }
+  if (list == nullptr) return false;
+  received.status = status_of(*list);
+  received.is_too_large = list->is_too_large();
+  list->finish(received.fields);
+  received.has_body = !has_ended() || !body_.empty() || !trailers().empty();
+  return true;
+}
+
+std::string_view Http2Stream::take_body() {
+  const auto piece = std::string_view(body_).substr(body_at_, most_of_piece);
+  body_at_ += piece.size();
+  if (!piece.empty() && !is_closed()) {
+    connection_->session().consume(*this, piece.size());
+    connection_->schedule_output();  // an update of the windows
+  }
+  return piece;
+}
+
+loop::Task<error_code> Http2Stream::fill() {
+  if (body_at_ == body_.size()) {
+    body_.clear();
+    body_at_ = 0;
+  }
+  while (!has_unread() && !has_ended()) {
+    if (is_malformed()) break;
+    if (is_gone()) co_return server_gone;
+    if (const error_code ec = co_await arrival_.wait()) co_return ec;
+  }
+  co_return error_code{};
+}
+
+bool Http2Stream::has_unread() const {
+  return !interims_.empty() || has_final_ || body_at_ < body_.size();
+}
+
+bool Http2Stream::is_malformed() const {
+  if (connection_->is_invalid() && !has_ended()) return true;
+  return is_closed() && !has_ended() && !was_reset() && !was_refused();
+}
+
+bool Http2Stream::was_refused() const {
+  return http2::was_refused(*this) && !has_unread();
+}
+
+void Http2Stream::timed_out() {
+  if (connection_->received() == received_before_) connection_->close_when_idle();
+}
+
+void Http2Stream::lost() {
+  arrival_.notify();
+  departure_.notify();
+}
+
+void Http2Stream::on_closed() {
+  lost();
+}
+
+void Http2Stream::cancel() {
+  arrival_.cancel();
+  departure_.cancel();
+}
+
+void Http2Stream::close() {
+  if (is_open_ && !is_closed()) {
+    connection_->session().reset(*this, http2::ErrorCode::cancel);
+    connection_->schedule_output();
+  }
+  cancel();
+}
+
+}  // namespace weir::upstream
