@@ -18,6 +18,7 @@
 #include "routing/matcher.hpp"
 #include "routing/path_readings.hpp"
 #include "routing/path_rewrite.hpp"
+#include "rules/policy.hpp"
 #include "tls/material.hpp"
 #include "tls/parameters.hpp"
 
@@ -45,6 +46,14 @@ struct Http2 {
   friend bool operator==(const Http2&, const Http2&) = default;
 };
 
+/// Bounds of the connections of one client address, over all workers.
+struct PerAddress {
+  std::size_t connections = 0;          ///< open at the same time; 0: no bound
+  std::optional<rules::Policy> rate{};  ///< of new ones: gcra; nothing: no bound
+  bool is_on() const { return connections != 0 || rate; }
+  friend bool operator==(const PerAddress&, const PerAddress&) = default;
+};
+
 /// Limits and timeouts for clients.
 struct Downstream {
   std::size_t max_connections =
@@ -63,6 +72,7 @@ struct Downstream {
   std::size_t max_handshakes =
       1024;  ///< TLS handshakes in progress per worker; beyond it the oldest is closed
   Http2 http2{};
+  PerAddress per_address{};  ///< a connection beyond a bound is reset
   friend bool operator==(const Downstream&, const Downstream&) = default;
 };
 
