@@ -213,8 +213,16 @@ void write_connections(MetricSink& out, const Instruments& in) {
   out.family("weir_connections_accepted_total", "counter", "Connections of clients accepted.");
   out.sample({}, total(in.traffic, [](const auto* worker) { return worker->accepted.value(); }));
   out.family("weir_connections_refused_total", "counter",
-             "Connections of clients answered 503 because there were too many.");
-  out.sample({}, total(in.traffic, [](const auto* worker) { return worker->refused.value(); }));
+             "Connections of clients answered 503 or reset because there were too many, by the "
+             "bound that they exceeded.");
+  out.sample({{"reason", "max_connections"}},
+             total(in.traffic, [](const auto* worker) { return worker->refused.value(); }));
+  out.sample({{"reason", "address_connections"}}, total(in.traffic, [](const auto* worker) {
+               return worker->refused_by_address.connections.value();
+             }));
+  out.sample({{"reason", "address_rate"}}, total(in.traffic, [](const auto* worker) {
+               return worker->refused_by_address.rate.value();
+             }));
 }
 
 void write_handshakes(MetricSink& out, const Instruments& in) {

@@ -102,6 +102,7 @@ Worker::Worker(SharedState& shared, std::size_t index, GenerationPlan plan, std:
                                           .open_connections = shared.open_connections,
                                           .open_refusals = shared.open_refusals,
                                           .descriptors = shared.descriptors,
+                                          .address_connections = shared.address_connections,
                                           .hold_directory = shared.hold_directory,
                                           .top_keys = shared.top_keys[index],
                                           .retry_after = shared.retry_after,

@@ -100,6 +100,8 @@ struct SharedState {
   std::atomic<std::size_t> open_connections{0};
   std::atomic<std::size_t> open_refusals{0};
   loop::DescriptorBudget descriptors{0, open_connections};
+  proxy::AddressConnections address_connections{
+      {.key = {.k0 = random_seed(), .k1 = random_seed()}}};
   limiter::RetryAfterTable retry_after{random_seed()};
   limiter::QuotaEvents quota_events{random_seed()};
   std::deque<telemetry::SpanQueue> spans;   ///< one a worker

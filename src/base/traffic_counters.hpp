@@ -40,6 +40,11 @@ struct HandshakeCounters {
   Gauge waiting;  ///< waiting for a turn, including those that have not begun
 };
 
+/// Connections that were reset because of a bound of downstream.per_address.
+struct RefusedByAddress {
+  Counter connections, rate;
+};
+
 /// Client connections that speak HTTP/2.
 struct Http2Counters {
   Gauge connections;
@@ -62,7 +67,8 @@ struct NamedCounters {
 struct TrafficCounters {
   std::array<DurationHistogram, 3> decision_duration;  ///< by limiter::Decider
   Counter accepted;                                    ///< connections accepted
-  Counter refused;    ///< connections answered 503 because of max_connections
+  Counter refused;  ///< connections answered 503 because of max_connections
+  RefusedByAddress refused_by_address;
   Gauge connections;  ///< open downstream connections
   HandshakeCounters handshakes;
   Http2Counters http2;

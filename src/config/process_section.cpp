@@ -24,6 +24,27 @@ constexpr Key<options::Http2> http2_keys[] = {
     {.name = "glitches", .read = read::integer<0, 1'000'000'000, &options::Http2::glitches>},
 };
 
+void read_rate_of_connections(const Cursor& in, std::optional<rules::Policy>& to) {
+  const auto text = in.text();
+  if (!text || *text == "0") return;
+  rules::Definition definition;
+  read_rate(in, definition);
+  if (definition.rates.empty()) return;
+  const auto rate = rules::compile(definition);
+  if (rate) {
+    to = *rate;
+  } else {
+    const std::string& message = rate.error().message;
+    in.error(in.shown_here().is_hidden() ? without_numbers(message) : message);
+  }
+}
+
+constexpr Key<options::PerAddress> per_address_keys[] = {
+    {.name = "connections",
+     .read = read::integer<0, 10'000'000, &options::PerAddress::connections>},
+    {.name = "rate", .read = read::with<read_rate_of_connections, &options::PerAddress::rate>},
+};
+
 constexpr Key<options::Downstream> downstream_keys[] = {
     {.name = "max_connections",
      .read = read::integer<0, 10'000'000, &options::Downstream::max_connections>},
@@ -41,6 +62,8 @@ constexpr Key<options::Downstream> downstream_keys[] = {
     {.name = "body_timeout",
      .read = read::duration<timeout_range, &options::Downstream::body_timeout>},
     {.name = "http2", .read = read::table<http2_keys, &options::Downstream::http2>},
+    {.name = "per_address",
+     .read = read::table<per_address_keys, &options::Downstream::per_address>},
     {.name = "raw_target_bytes",
      .read =
          [](const Cursor& in, options::Downstream& to) {

@@ -136,6 +136,11 @@ void wait_for_bytes(const Socket& socket, std::size_t count) {
   ::setsockopt(socket.native(), SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes);
 }
 
+void reset_when_closed(const Descriptor& socket) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket.native(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 bool has_left(const Socket& socket) {
   pollfd look{socket.native(), POLLRDHUP, 0};
   return ::poll(&look, 1, 0) > 0;

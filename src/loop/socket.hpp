@@ -27,6 +27,7 @@ class Socket {
 
   bool is_open() const { return descriptor_.is_open(); }
   int native() const { return descriptor_.native(); }
+  const Descriptor& descriptor() const { return descriptor_; }
   /// Opens a new socket of this family; an earlier one is closed.
   void open(int family, error_code& ec);
   /// Uses this socket from now on; an earlier one is closed.
@@ -114,6 +115,10 @@ std::size_t peek(const Socket& socket, asio::mutable_buffer to, error_code& ec);
 /// The socket counts as readable when at least so many bytes have arrived, or no more can arrive.
 /// 1 is the default. Without effect on unix sockets.
 void wait_for_bytes(const Socket& socket, std::size_t count);
+
+/// The connection will be reset when the socket is closed. A reset leaves no TIME_WAIT state
+/// behind.
+void reset_when_closed(const Descriptor& socket);
 
 /// True if the other side has closed the connection or its sending half, even if bytes from it are
 /// unread.

@@ -212,8 +212,7 @@ Task<error_code> Stream::shutdown_send() {
 
 void Stream::reset() {
   if (!socket_.is_open()) return;
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(socket_.native(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  reset_when_closed(socket_.descriptor());
   close();
 }
 

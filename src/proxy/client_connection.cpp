@@ -1,5 +1,7 @@
 #include "proxy/client_connection.hpp"
 
+#include <string>
+
 #include "identity/client_address.hpp"
 
 namespace weir::proxy {
@@ -8,7 +10,42 @@ namespace {
 constexpr Duration linger_timeout = std::chrono::seconds(2);
 constexpr std::size_t linger_limit = 1024 * 1024;
 
+/// As it is written in the configuration: `192.0.2.1`, or `2001:db8::/64`.
+std::string network_of(const identity::ClientAddressSettings& settings, const IpAddress& masked) {
+  const int bits = masked.is_v4() ? 96 + settings.ipv4_prefix : settings.ipv6_prefix;
+  return IpPrefix::around(masked, bits).to_string();
+}
+
+void warn_of_refusal(Context& context, const IpAddress& masked, AddressConnections::Bound bound) {
+  if (!context.address_connections.may_log(bound, context.clock.now())) return;
+  const options::Proxy& options = context.generation->options;
+  const std::string whose =
+      "connections of " + network_of(options.client_address, masked) + " are refused: ";
+  if (bound == AddressConnections::Bound::connections) {
+    context.warn(whose + "as many are open as downstream.per_address.connections allows, " +
+                 std::to_string(options.downstream.per_address.connections));
+  } else {
+    context.warn(whose + "they come faster than downstream.per_address.rate allows");
+  }
+}
+
 }  // namespace
+
+bool admit_from(Context& context, const IpAddress& peer, AddressConnections::Slot& slot) {
+  const options::Proxy& options = context.generation->options;
+  const options::PerAddress& bounds = options.downstream.per_address;
+  if (!bounds.is_on() || identity::is_trusted(options.client_address, peer)) return true;
+  const IpAddress masked =
+      peer.masked(options.client_address.ipv4_prefix, options.client_address.ipv6_prefix);
+  const auto exceeded =
+      context.address_connections.admit(masked, bounds, context.clock.now(), slot);
+  if (exceeded == AddressConnections::Bound::none) return true;
+  RefusedByAddress& refused = context.counters.refused_by_address;
+  const bool is_rate = exceeded == AddressConnections::Bound::rate;
+  (is_rate ? refused.rate : refused.connections).add();
+  warn_of_refusal(context, masked, exceeded);
+  return false;
+}
 
 void ClientConnection::set_peer(http::ReceivedRequest& request) {
   const Generation& generation = *context.generation;

@@ -20,6 +20,11 @@ struct ListenerConnections {
   bool draining = false;  ///< the listener was removed: finish what is in flight, then close
 };
 
+/// Counts a new connection of `peer` in `slot`. Returns false if it is beyond a bound of
+/// downstream.per_address: then it is to be reset. The refusal has been counted and logged. Trusted
+/// proxies have no bound, because their clients share the address.
+bool admit_from(Context& context, const IpAddress& peer, AddressConnections::Slot& slot);
+
 struct ClientConnection {
   ClientConnection(Context& its_context, ListenerConnections& its_listener, loop::Descriptor socket,
                    const IpAddress& its_peer)
@@ -29,6 +34,9 @@ struct ClientConnection {
         peer(its_peer),
         number(its_context.connection_count++) {}
 
+  /// Counts the connection for its peer. Returns false if it is beyond a bound of
+  /// downstream.per_address: then it is to be reset. The refusal has been counted and logged.
+  bool is_within_address_bounds() { return admit_from(context, peer, address_slot); }
   /// True if the connection ends after the request in progress.
   bool is_draining() const { return context.draining || listener.draining; }
   /// Sets the peer of a request, and whether it is a trusted proxy in the running configuration. It
@@ -41,8 +49,9 @@ struct ClientConnection {
   Watchdog watchdog{context.wheel, stream};
   /// Holds heads, and what arrives with them; has no memory while a plain connection is idle.
   loop::InputBuffer input = loop::InputBuffer::without_memory(first_head_buffer);
-  IpAddress peer;              ///< or the source address in a PROXY header
-  const std::uint64_t number;  ///< unique in the worker
+  IpAddress peer;                           ///< or the source address in a PROXY header
+  AddressConnections::Slot address_slot{};  ///< none: it does not count for its address
+  const std::uint64_t number;               ///< unique in the worker
 
  private:
   std::uint64_t trusted_by_ = 0;  ///< the generation that is_trusted_ comes from; 0: none

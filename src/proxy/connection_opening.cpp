@@ -39,7 +39,13 @@ Arrived look_for_hello(loop::Stream& stream, const tls::ServerContext& tls, erro
 }  // namespace
 
 loop::Task<ConnectionOpening::Outcome> ConnectionOpening::run(const ListenerOptions& options) {
-  if (options.proxy_protocol && !co_await read_proxy_header()) co_return Outcome::closed;
+  if (options.proxy_protocol) {
+    if (!co_await read_proxy_header()) co_return Outcome::closed;
+    if (!connection_.is_within_address_bounds()) {
+      connection_.stream.reset();
+      co_return Outcome::closed;
+    }
+  }
   const Outcome outcome = options.tls ? co_await open_tls(options.tls) : Outcome::ready;
   co_return is_over() ? Outcome::closed : outcome;
 }

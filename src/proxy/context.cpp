@@ -60,6 +60,10 @@ upstream::ServerDependencies Context::server_dependencies() {
 }
 
 void Context::use(std::unique_ptr<Generation> next) {
+  if (next->options.downstream.per_address.is_on()) {
+    for (DownstreamConnection* connection : connections)
+      connection->count_for_address(next->options);
+  }
   handshakes.set_most(next->options.downstream.max_handshakes);
   for (auto& pool : next->pools)
     pool->begin(next->number);

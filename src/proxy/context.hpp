@@ -31,6 +31,7 @@
 #include "loop/pass_clock.hpp"
 #include "loop/turns.hpp"
 #include "options/proxy.hpp"
+#include "proxy/address_connections.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/hold_keeper.hpp"
 #include "telemetry/span_queue.hpp"
@@ -66,6 +67,7 @@ struct ContextDependencies {
   std::atomic<std::size_t>& open_connections;  ///< of all workers
   std::atomic<std::size_t>& open_refusals;     ///< of all workers: 503 responses in progress
   loop::DescriptorBudget& descriptors;         ///< of all workers
+  AddressConnections& address_connections;     ///< of all workers
   HoldDirectory& hold_directory;               ///< of all workers
   limiter::TopKeys& top_keys;                  ///< of this worker
   limiter::RetryAfterTable& retry_after;       ///< of all workers

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "identity/client_address.hpp"
 #include "proxy/context.hpp"
 
 namespace weir::proxy {
@@ -14,9 +15,10 @@ constexpr Duration drain_handshake = std::chrono::seconds(5);
 
 void DownstreamConnection::start(Context& context, ListenerConnections& listener,
                                  loop::Descriptor socket, const IpAddress& peer,
-                                 const ListenerOptions& options) {
+                                 const ListenerOptions& options, AddressConnections::Slot slot) {
   auto connection =
       std::make_unique<DownstreamConnection>(context, listener, std::move(socket), peer, false);
+  connection->client_.address_slot = std::move(slot);
   loop::Task<> task = connection->run(options);
   loop::spawn(context.io, guard(std::move(connection), std::move(task)));
 }
@@ -110,6 +112,14 @@ void DownstreamConnection::drain() {
   if (watchdog.phase() != Phase::open || watchdog.timed_out()) return;
   watchdog.arm(Phase::open, std::min(drain_handshake,
                                      client_.context.generation->options.downstream.head_timeout));
+}
+
+void DownstreamConnection::count_for_address(const options::Proxy& next) {
+  const identity::ClientAddressSettings& address = next.client_address;
+  if (client_.address_slot.is_taken() || is_refused_ || identity::is_trusted(address, client_.peer))
+    return;
+  client_.address_slot = client_.context.address_connections.count(
+      client_.peer.masked(address.ipv4_prefix, address.ipv6_prefix));
 }
 
 void DownstreamConnection::abort() {

@@ -22,7 +22,8 @@ namespace weir::proxy {
 class DownstreamConnection {
  public:
   static void start(Context& context, ListenerConnections& listener, loop::Descriptor socket,
-                    const IpAddress& peer, const ListenerOptions& options);
+                    const IpAddress& peer, const ListenerOptions& options,
+                    AddressConnections::Slot slot = {});
   /// Answers 503 to a connection beyond downstream.max_connections, and closes it.
   static void turn_away(Context& context, ListenerConnections& listener, loop::Descriptor socket,
                         const IpAddress& peer);
@@ -39,6 +40,8 @@ class DownstreamConnection {
   void drain();
   bool is_of(const ListenerConnections& listener) const { return &client_.listener == &listener; }
   void abort();
+  /// Counts the connection for its address, if it does not yet: a reload has set a bound.
+  void count_for_address(const options::Proxy& next);
 
  private:
   static loop::Task<> guard(std::unique_ptr<DownstreamConnection> connection, loop::Task<> task);

@@ -120,6 +120,9 @@ bool Listener::has_room() {
 
 void Listener::welcome(loop::Descriptor socket, const IpAddress& peer) {
   try {
+    AddressConnections::Slot slot;
+    if (!options_.proxy_protocol && !admit_from(context_, peer, slot))
+      return loop::reset_when_closed(socket);
     const bool accepted = has_room();
     (accepted ? context_.counters.accepted : context_.counters.refused).add();
     // Beyond a margin the connection is closed without an answer, because the answer needs the
@@ -127,7 +130,8 @@ void Listener::welcome(loop::Descriptor socket, const IpAddress& peer) {
     const bool is_answered =
         !options_.tls && context_.open_refusals.load(std::memory_order_relaxed) < refusals_at_once;
     if (accepted) {
-      DownstreamConnection::start(context_, connections_, std::move(socket), peer, options_);
+      DownstreamConnection::start(context_, connections_, std::move(socket), peer, options_,
+                                  std::move(slot));
     } else if (is_answered) {
       DownstreamConnection::turn_away(context_, connections_, std::move(socket), peer);
     }

@@ -67,7 +67,8 @@ class FewDescriptors(AbuseCase):
         # Those that came first.
         self.assertEqual(statuses[:served], [200] * served)
         self.assertLess(descriptors_of(self.weir), FEW)
-        self.assertEqual(self.metric(self.weir, "weir_connections_refused_total"), FEW - served)
+        self.assertEqual(self.metric(self.weir, "weir_connections_refused_total",
+                                     reason="max_connections"), FEW - served)
         for client in self.clients[:served]:
             self.assertEqual(client.get("/again").body, b"/again")
         self.close_all()

@@ -166,6 +166,7 @@ World::World(const Setup& setup)
                                      .open_connections = open_connections_,
                                      .open_refusals = open_refusals_,
                                      .descriptors = descriptors_,
+                                     .address_connections = address_connections_,
                                      .hold_directory = hold_directory_,
                                      .top_keys = top_keys(),
                                      .retry_after = retry_after(),

@@ -50,6 +50,7 @@ class World {
   std::atomic<std::size_t> open_connections_{0};
   std::atomic<std::size_t> open_refusals_{0};
   loop::DescriptorBudget descriptors_;
+  proxy::AddressConnections address_connections_{{.key = {.k0 = 1, .k1 = 2}}};
   proxy::HoldDirectory hold_directory_{{.k0 = 1, .k1 = 2}};
   proxy::ListenerConnections connections_;
   std::uint64_t generations_ = 0;

@@ -125,6 +125,8 @@ TEST_CASE("connections and handshakes of all workers are added up") {
   process.traffic[1]->connections.add(-1);
   process.traffic[1]->accepted.add(9);
   process.traffic[1]->refused.add(2);
+  process.traffic[0]->refused_by_address.connections.add(3);
+  process.traffic[1]->refused_by_address.rate.add(4);
   process.traffic[0]->handshakes.completed.add(6);
   process.traffic[1]->handshakes.completed.add(1);
   process.traffic[0]->handshakes.failed.add(2);
@@ -136,20 +138,23 @@ TEST_CASE("connections and handshakes of all workers are added up") {
   process.traffic[0]->http2.connections.set(3);
   process.traffic[1]->http2.glitches.add(7);
   process.traffic[0]->http2.given_up.add(1);
-  check_series(rendered(process), {
-                                      {"weir_connections", "4"},
-                                      {"weir_connections_accepted_total", "9"},
-                                      {"weir_connections_refused_total", "2"},
-                                      {R"(weir_tls_handshakes_total{outcome="completed"})", "7"},
-                                      {R"(weir_tls_handshakes_total{outcome="failed"})", "2"},
-                                      {R"(weir_tls_handshakes_total{outcome="timed_out"})", "3"},
-                                      {R"(weir_tls_handshakes_total{outcome="displaced"})", "4"},
-                                      {"weir_tls_handshakes_in_progress", "13"},
-                                      {"weir_tls_handshakes_waiting", "9"},
-                                      {"weir_http2_connections", "3"},
-                                      {"weir_http2_glitches_total", "7"},
-                                      {"weir_http2_given_up_total", "1"},
-                                  });
+  check_series(rendered(process),
+               {
+                   {"weir_connections", "4"},
+                   {"weir_connections_accepted_total", "9"},
+                   {R"(weir_connections_refused_total{reason="max_connections"})", "2"},
+                   {R"(weir_connections_refused_total{reason="address_connections"})", "3"},
+                   {R"(weir_connections_refused_total{reason="address_rate"})", "4"},
+                   {R"(weir_tls_handshakes_total{outcome="completed"})", "7"},
+                   {R"(weir_tls_handshakes_total{outcome="failed"})", "2"},
+                   {R"(weir_tls_handshakes_total{outcome="timed_out"})", "3"},
+                   {R"(weir_tls_handshakes_total{outcome="displaced"})", "4"},
+                   {"weir_tls_handshakes_in_progress", "13"},
+                   {"weir_tls_handshakes_waiting", "9"},
+                   {"weir_http2_connections", "3"},
+                   {"weir_http2_glitches_total", "7"},
+                   {"weir_http2_given_up_total", "1"},
+               });
 }
 
 TEST_CASE("metrics of the process, its configuration and its memory store") {

@@ -46,7 +46,7 @@ client_address: {trusted_proxies: [10.0.0.0/8, ::1], header: CF-Connecting-IP, i
 downstream:
   {max_connections: 7, max_handshakes: 9, max_head: 16KiB, max_target: 4KiB, max_body: 1MiB, max_drain: 0,
    head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s, raw_target_bytes: pass,
-   http2: {max_streams: 8, glitches: 0}}
+   http2: {max_streams: 8, glitches: 0}, per_address: {connections: 20, rate: 10/1s}}
 response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
 retry_after: http_date
 retry_after_jitter: 5s
@@ -84,6 +84,11 @@ routes: [{respond: {}}]
   CHECK(config->proxy.downstream.body_timeout == 3s);
   CHECK(config->proxy.downstream.raw_target_bytes);
   CHECK(config->proxy.downstream.http2 == options::Http2{.max_streams = 8, .glitches = 0});
+  CHECK(config->proxy.downstream.per_address.connections == 20);
+  REQUIRE(config->proxy.downstream.per_address.rate.has_value());
+  CHECK(config->proxy.downstream.per_address.rate->rates ==
+        std::vector{rules::Rate{.count = 10, .per = 1s}});
+  CHECK(config->proxy.downstream.per_address.rate->capacity == 10);
   CHECK_FALSE(config->proxy.response_fields.standard);
   CHECK(config->proxy.response_fields.legacy == http::LegacyFields::x_ratelimit);
   CHECK(config->proxy.response_fields.retry_after == http::RetryAfterForm::http_date);

@@ -123,6 +123,7 @@ class World {
   std::atomic<std::size_t> open_connections{0};
   std::atomic<std::size_t> open_refusals{0};
   loop::DescriptorBudget descriptors{64, open_connections};
+  AddressConnections address_connections{{.key = {.k0 = 1, .k1 = 2}}};
   HoldDirectory hold_directory{{.k0 = 1, .k1 = 2}};
   limiter::TopKeys top_keys{1};
   limiter::RetryAfterTable retry_after{1};
@@ -139,6 +140,7 @@ class World {
                    .open_connections = open_connections,
                    .open_refusals = open_refusals,
                    .descriptors = descriptors,
+                   .address_connections = address_connections,
                    .hold_directory = hold_directory,
                    .top_keys = top_keys,
                    .retry_after = retry_after,
