@@ -15,6 +15,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 
 constexpr DurationRange timeout_range{milliseconds(1), hours(24)};
+constexpr DurationRange max_age_range{milliseconds(0), hours(24) * 365};
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t most_workers = 256;
 constexpr std::size_t short_secret = 16;
@@ -61,6 +62,7 @@ constexpr Key<options::Downstream> downstream_keys[] = {
      .read = read::duration<timeout_range, &options::Downstream::idle_timeout>},
     {.name = "body_timeout",
      .read = read::duration<timeout_range, &options::Downstream::body_timeout>},
+    {.name = "max_age", .read = read::duration<max_age_range, &options::Downstream::max_age>},
     {.name = "http2", .read = read::table<http2_keys, &options::Downstream::http2>},
     {.name = "per_address",
      .read = read::table<per_address_keys, &options::Downstream::per_address>},

@@ -67,6 +67,7 @@ struct Downstream {
       std::chrono::seconds(10);  ///< from the first byte to the end of the head: 408
   Duration idle_timeout = std::chrono::seconds(75);  ///< between requests
   Duration body_timeout = std::chrono::seconds(60);  ///< between two reads or writes of a body
+  Duration max_age{0};  ///< of a connection, plus up to a tenth; then it drains; 0: no bound
   UnusualNames unusual_field_names = UnusualNames::pass;
   bool raw_target_bytes = false;  ///< lets bytes from 0x80 and "\\" pass in a target; else 400
   std::size_t max_handshakes =

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "identity/client_address.hpp"
+#include "loop/ticks.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -45,6 +46,16 @@ bool admit_from(Context& context, const IpAddress& peer, AddressConnections::Slo
   (is_rate ? refused.rate : refused.connections).add();
   warn_of_refusal(context, masked, exceeded);
   return false;
+}
+
+bool ClientConnection::is_beyond_max_age() const {
+  const Duration most = context.generation->options.downstream.max_age;
+  if (most == Duration{0}) return false;
+  // Multiples of the golden ratio are distributed evenly (Knuth, "The Art of Computer Programming",
+  // volume 3, section 6.4).
+  const auto part = static_cast<std::int64_t>(number * 0x9e3779b97f4a7c15 >> 56);
+  const Duration spread = most / 10 * part / 256;
+  return context.wheel.now() - opened_at >= loop::ticks_in(most + spread);
 }
 
 void ClientConnection::set_peer(http::ReceivedRequest& request) {

@@ -32,13 +32,14 @@ struct ClientConnection {
         listener(its_listener),
         stream(its_context.io, std::move(socket)),
         peer(its_peer),
-        number(its_context.connection_count++) {}
+        number(its_context.connection_count++),
+        opened_at(its_context.wheel.now()) {}
 
-  /// Counts the connection for its peer. Returns false if it is beyond a bound of
-  /// downstream.per_address: then it is to be reset. The refusal has been counted and logged.
-  bool is_within_address_bounds() { return admit_from(context, peer, address_slot); }
   /// True if the connection ends after the request in progress.
-  bool is_draining() const { return context.draining || listener.draining; }
+  bool is_draining() const { return context.draining || listener.draining || has_aged; }
+  /// True if the connection is older than downstream.max_age, plus a part of a tenth of it that
+  /// spreads the ends of connections that were opened at the same time.
+  bool is_beyond_max_age() const;
   /// Sets the peer of a request, and whether it is a trusted proxy in the running configuration. It
   /// is the client until the head has been inspected.
   void set_peer(http::ReceivedRequest& request);
@@ -52,6 +53,8 @@ struct ClientConnection {
   IpAddress peer;                           ///< or the source address in a PROXY header
   AddressConnections::Slot address_slot{};  ///< none: it does not count for its address
   const std::uint64_t number;               ///< unique in the worker
+  const std::uint64_t opened_at;            ///< in ticks of the wheel
+  bool has_aged = false;  ///< beyond downstream.max_age: finish what is in flight, then close
 
  private:
   std::uint64_t trusted_by_ = 0;  ///< the generation that is_trusted_ comes from; 0: none

@@ -41,7 +41,7 @@ Arrived look_for_hello(loop::Stream& stream, const tls::ServerContext& tls, erro
 loop::Task<ConnectionOpening::Outcome> ConnectionOpening::run(const ListenerOptions& options) {
   if (options.proxy_protocol) {
     if (!co_await read_proxy_header()) co_return Outcome::closed;
-    if (!connection_.is_within_address_bounds()) {
+    if (!admit_from(connection_.context, peer_, connection_.address_slot)) {
       connection_.stream.reset();
       co_return Outcome::closed;
     }

@@ -100,7 +100,16 @@ loop::Task<> DownstreamConnection::serve_http2() {
   co_await drop_rest(client_);
 }
 
+/// A connection that is being opened or closed is left alone: its deadline is not extended.
+void DownstreamConnection::drain_if_aged() {
+  if (client_.has_aged || !client_.is_beyond_max_age()) return;
+  client_.has_aged = true;
+  const Phase phase = client_.watchdog.phase();
+  if (phase != Phase::open && phase != Phase::linger) drain();
+}
+
 void DownstreamConnection::look_after_client() {
+  drain_if_aged();
   if (!http2_) http1_.look_after_client();  // HTTP/2 reads all the time
 }
 

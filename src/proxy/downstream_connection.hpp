@@ -33,8 +33,8 @@ class DownstreamConnection {
   DownstreamConnection(const DownstreamConnection&) = delete;
   DownstreamConnection& operator=(const DownstreamConnection&) = delete;
 
-  /// Ends a request whose client has disconnected while the upstream's response is awaited. Called
-  /// once a second.
+  /// Ends a request whose client has disconnected while the upstream's response is awaited, and
+  /// drains a connection beyond downstream.max_age. Called once a second.
   void look_after_client();
   /// Called when the worker or the listener stops: finishes what is in progress, then closes.
   void drain();
@@ -45,6 +45,7 @@ class DownstreamConnection {
 
  private:
   static loop::Task<> guard(std::unique_ptr<DownstreamConnection> connection, loop::Task<> task);
+  void drain_if_aged();
   void give_up(const std::exception& thrown);
   loop::Task<> run(ListenerOptions options);
   loop::Task<> serve_http2();

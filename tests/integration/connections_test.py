@@ -207,3 +207,40 @@ class UpstreamConnections(Case):
         upstream.await_requests(10)
         client.close()
         eventually(lambda: not upstream.open_connections, "the upstream connection is closed", patience_s=20)
+
+
+class MaxAge(Case):
+    """downstream.max_age, and a time that passes ten times as fast."""
+    AGED = {"downstream": {"max_age": "5s"}, "environment": fast_clock(10)}
+
+    def test_a_response_after_the_age_closes_the_connection(self):
+        _, _, client = self.proxy(echo_target, **self.AGED)
+
+        def last():
+            response = client.get("/x")
+            self.assertEqual((response.status, response.body), (200, b"/x "))
+            return response.fields.has_token("Connection", "close")
+
+        eventually(last, "a response with Connection: close")
+        self.assertTrue(client.is_ended())
+
+    def test_an_idle_connection_is_closed(self):
+        _, weir, client = self.proxy(echo_target, **self.AGED)
+        self.assertEqual(client.get("/x").status, 200)
+        self.assertTrue(client.is_ended())
+        self.assertTrue(self.connect(weir).is_ended())
+
+    def test_a_request_in_progress_is_finished(self):
+        late, may_answer = self.late_upstream()
+        weir = self.start(configuration(late.url, downstream=self.AGED["downstream"]),
+                          environment=self.AGED["environment"])
+        client, idle = self.connect(weir), self.connect(weir)
+        client.send(request_bytes("GET", "/"))
+        late.await_requests(1)
+        self.assertTrue(idle.is_ended())
+        self.assertTrue(self.connect(weir).is_ended())  # it is younger than the first by its age
+        may_answer.set()
+        response = client.read()
+        self.assertEqual(response.body, b"late")
+        self.assertTrue(response.fields.has_token("Connection", "close"))
+        self.assertTrue(client.is_ended())

@@ -6,6 +6,7 @@ from harness.case import configuration
 from harness.exposition import parse
 from harness.http2 import INITIAL_WINDOW_SIZE, NO_ERROR, PREFACE
 from harness.http2_case import Http2Case
+from harness.preload import fast_clock
 from harness.upstream import answer
 from harness.waiting import eventually
 
@@ -73,6 +74,26 @@ class Ends(Http2Case):
         self.assertEqual(client.get().body, b"second")
         may_answer.set()
         self.assertEqual(client.read(stream).body, b"first")
+
+    def test_a_connection_beyond_its_age_drains(self):
+        late, may_answer = self.late_upstream()
+        weir = self.start(configuration(late.url, downstream={"max_age": "5s"}),
+                          environment=fast_clock(10))
+        client, idle = self.speak(weir), self.speak(weir)
+        idle.ping()
+        stream = client.open()
+        late.await_requests(1)
+        for one in idle, client:
+            one.read_until(lambda one=one: len(one.goaways) == 1)
+            self.assertEqual(one.goaways[0], ((1 << 31) - 1, NO_ERROR))
+        idle.read_to_end()
+        self.assertEqual(idle.goaways[-1], (0, NO_ERROR))
+        client.read_until(lambda: len(client.goaways) == 2)
+        self.assertEqual(client.goaways[-1], (stream, NO_ERROR))
+        self.speak(weir).ping()  # new connections are served
+        may_answer.set()
+        self.assertEqual(client.read(stream).body, b"late")
+        client.read_to_end()
 
     def test_a_listener_that_is_removed_drains_its_connections(self):
         weir = self.start(configuration(routes=[{"respond": {}}]))

@@ -45,7 +45,7 @@ shutdown_timeout: 0s
 client_address: {trusted_proxies: [10.0.0.0/8, ::1], header: CF-Connecting-IP, ipv4_prefix: 24, ipv6_prefix: 56}
 downstream:
   {max_connections: 7, max_handshakes: 9, max_head: 16KiB, max_target: 4KiB, max_body: 1MiB, max_drain: 0,
-   head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s, raw_target_bytes: pass,
+   head_timeout: 1s, idle_timeout: 2s, body_timeout: 3s, max_age: 1h, raw_target_bytes: pass,
    http2: {max_streams: 8, glitches: 0}, per_address: {connections: 20, rate: 10/1s}}
 response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
 retry_after: http_date
@@ -82,6 +82,7 @@ routes: [{respond: {}}]
   CHECK(config->proxy.downstream.head_timeout == 1s);
   CHECK(config->proxy.downstream.idle_timeout == 2s);
   CHECK(config->proxy.downstream.body_timeout == 3s);
+  CHECK(config->proxy.downstream.max_age == 1h);
   CHECK(config->proxy.downstream.raw_target_bytes);
   CHECK(config->proxy.downstream.http2 == options::Http2{.max_streams = 8, .glitches = 0});
   CHECK(config->proxy.downstream.per_address.connections == 20);

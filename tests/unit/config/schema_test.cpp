@@ -76,6 +76,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.proxy.downstream.head_timeout == least->proxy.downstream.head_timeout);
   CHECK(written.proxy.downstream.idle_timeout == least->proxy.downstream.idle_timeout);
   CHECK(written.proxy.downstream.body_timeout == least->proxy.downstream.body_timeout);
+  CHECK(written.proxy.downstream.max_age == least->proxy.downstream.max_age);
   CHECK(written.proxy.downstream.per_address == least->proxy.downstream.per_address);
   CHECK_FALSE(written.proxy.downstream.per_address.is_on());
   CHECK(written.proxy.response_fields.standard == least->proxy.response_fields.standard);

@@ -1,5 +1,7 @@
 // How long a connection of HTTP/1 is kept, and what it answers at its end.
+#include <algorithm>
 #include <csignal>
+#include <deque>
 
 #include "catch.hpp"
 #include "proxy/downstream_connection.hpp"
@@ -18,7 +20,7 @@ constexpr std::string_view get_bytes = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 /// Begins connections to a world without a route, which answers 404.
 class Server {
  public:
-  Server() : world({}, store) {
+  explicit Server(const options::Downstream& downstream = {}) : world(settings(downstream), store) {
     std::signal(SIGPIPE, SIG_IGN);  // as in the server: OpenSSL writes without MSG_NOSIGNAL
   }
   ~Server() {
@@ -43,6 +45,13 @@ class Server {
   store::test::FakeStore store;
   World world;
   ListenerConnections listener;
+
+ private:
+  static Configuration settings(const options::Downstream& downstream) {
+    Configuration settings;
+    settings.proxy.downstream = downstream;
+    return settings;
+  }
 };
 
 bool is_answer(const std::string& text) {
@@ -125,6 +134,62 @@ TEST_CASE("An idle TLS connection is read once more at its deadline as well") {
     client.try_read(asio::buffer(answer), ec);
     CHECK(ec == asio::error::eof);
   }
+}
+
+TEST_CASE("An idle connection beyond its age is closed after a short grace") {
+  Server server({.max_age = 20s});
+  FarEnd far(server.connect({}).release());
+  server.world.tick(19s);
+  far.send(get_bytes);
+  server.world.poll();
+  CHECK_FALSE(announces_end(far.receive()));
+  server.world.tick(2s);
+  CHECK_FALSE(far.has_ended());
+  SECTION("it stays idle") {
+    server.world.tick(1s);
+  }
+  SECTION("a request was on its way") {
+    far.send(get_bytes);
+    server.world.poll();
+    const std::string answer = far.receive();
+    CHECK(is_answer(answer));
+    CHECK(announces_end(answer));
+  }
+  CHECK(far.has_ended());
+}
+
+TEST_CASE("Half a head that has begun before the age has its time") {
+  Server server({.max_age = 20s});
+  FarEnd far(server.connect({}).release());
+  server.world.tick(19s);
+  far.send(get_bytes.substr(0, 20));
+  server.world.tick(5s);
+  CHECK_FALSE(far.has_ended());
+  far.send(get_bytes.substr(20));
+  server.world.poll();
+  const std::string answer = far.receive();
+  CHECK(is_answer(answer));
+  CHECK(announces_end(answer));
+}
+
+TEST_CASE("Connections that were opened at the same time do not all end at once") {
+  Server server({.idle_timeout = 1h, .max_age = 100s});
+  std::deque<FarEnd> clients;
+  for (int i = 0; i < 30; ++i)
+    clients.emplace_back(server.connect({}).release());
+  const auto left_after = [&](Duration duration) {
+    server.world.tick(duration);
+    return std::ranges::count_if(clients, [](FarEnd& far) { return !far.has_ended(); });
+  };
+  CHECK(left_after(100s) == 30);
+  auto left = left_after(2s);
+  for (int second = 102; second < 112; ++second) {
+    const auto later = left_after(1s);
+    CHECK(later <= left);
+    CHECK(left - later <= 5);
+    left = later;
+  }
+  CHECK(left == 0);
 }
 
 TEST_CASE("Half a head that arrived in time has the time of a head") {
