@@ -20,13 +20,15 @@ set(address_modules
     webhook
     # Objects of OpenSSL, and of pools of upstream connections.
     abuse_handshakes health_checks tls tls_upstream upstreams
+    # Connections that count in a table of the process until they end.
+    per_address
     # Text built from fields of a request, and parsers of what peers send first.
     access_log admin proxy_protocol status)
 
 # ThreadSanitizer: what two threads read and write.
 set(thread_modules
     # Counters and events, which the main thread reads, and the limits on connections, which all workers share.
-    admin connections events otlp status
+    admin connections events otlp per_address status
     # Copies of requests, which a thread of their own compares.
     shadow_reload
     # The memory store, its slots and its holds.
