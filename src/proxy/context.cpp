@@ -20,6 +20,8 @@ std::string_view via_name() {
 namespace {
 
 constexpr std::size_t most_spare_exchanges = 64;
+constexpr std::size_t most_spare_streams = 512;
+constexpr std::size_t most_spare_stream_buffers = 8 * 1024 * 1024;  ///< bytes of all of them
 constexpr std::size_t most_spare_body_buffers = 16;
 constexpr std::size_t most_spare_head_buffers = 64;
 constexpr std::size_t body_buffer_size = 16 * 1024;
@@ -48,7 +50,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
       turns(io),
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
-  spare_streams_.reserve(most_spare_exchanges);
+  spare_streams_.reserve(most_spare_streams);
   spare_body_buffers_.reserve(most_spare_body_buffers);
   spare_head_buffers_.reserve(most_spare_head_buffers);
 }
@@ -106,12 +108,15 @@ std::unique_ptr<Http2Stream> Context::take_http2_stream() {
   if (spare_streams_.empty()) return std::make_unique<Http2Stream>(*this);
   auto stream = std::move(spare_streams_.back());
   spare_streams_.pop_back();
+  spare_stream_buffers_ -= stream->buffer_size();
   return stream;
 }
 
 void Context::give_back(std::unique_ptr<Http2Stream> stream) {
-  if (spare_streams_.size() < most_spare_exchanges && !stream->is_large())
-    spare_streams_.push_back(std::move(stream));
+  const std::size_t size = spare_stream_buffers_ + stream->buffer_size();
+  if (spare_streams_.size() == most_spare_streams || size > most_spare_stream_buffers) return;
+  spare_stream_buffers_ = size;
+  spare_streams_.push_back(std::move(stream));
 }
 
 std::unique_ptr<loop::InputBuffer> Context::take_body_buffer() {

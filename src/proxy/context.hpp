@@ -87,6 +87,7 @@ struct Context : ContextDependencies {
       {.interval = std::chrono::seconds(1), .most = 8, .repeated_after = std::chrono::seconds(1)}};
   std::vector<std::unique_ptr<Http1Exchange>> spare_exchanges_;
   std::vector<std::unique_ptr<Http2Stream>> spare_streams_;
+  std::size_t spare_stream_buffers_ = 0;  ///< bytes of their buffers
   std::vector<std::unique_ptr<loop::InputBuffer>> spare_body_buffers_;
   std::vector<std::unique_ptr<char[]>> spare_head_buffers_;
   std::unique_ptr<char[]> tunnel_scratch_;

@@ -18,8 +18,7 @@ std::size_t size_of(const http::FieldSection& fields) {
   return size;
 }
 
-constexpr std::size_t most_interims = 32;              ///< forwarded for a request
-constexpr std::size_t most_kept_buffers = 192 * 1024;  ///< bytes of an unused stream
+constexpr std::size_t most_interims = 32;  ///< forwarded for a request
 
 const error_code client_gone = asio::error::connection_reset;
 
@@ -269,10 +268,6 @@ void Http2Stream::give_up() {
   watchdog_.disarm(Phase::idle);
   link_->session().reset(*this, http2::ErrorCode::internal_error);
   link_->schedule_output();
-}
-
-bool Http2Stream::is_large() const {
-  return body_.capacity() + responder_.capacity() > most_kept_buffers;
 }
 
 void Http2Stream::lose() {

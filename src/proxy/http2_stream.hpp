@@ -146,8 +146,8 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   /// True if neither the exchange nor the session uses the stream.
   bool is_over() const { return !is_served_ && is_closed(); }
   bool is_served() const { return is_served_; }
-  /// True if its buffers have become too large to be kept for another request.
-  bool is_large() const;
+  /// The bytes that its buffers have become large enough for.
+  std::size_t buffer_size() const { return body_.capacity() + responder_.capacity(); }
   bool has_own_upstreams() const { return exchange_.has_own_upstreams(); }
 
   Http2Link& link() { return *link_; }
