@@ -45,9 +45,8 @@ loop::Task<> Http2Connection::read_all([[maybe_unused]] std::shared_ptr<Http2Con
       const std::size_t size = co_await connection_->stream.read(room, ec);
       if (ec) break;
       received_ += size;
-      const bool goes_on = session_.receive({input.free_begin(), size});
-      if (!goes_on || !session_.wants_input()) {
-        is_invalid_ = !session_.is_ending();
+      if (!session_.receive({input.free_begin(), size})) {
+        is_invalid_ = true;
         write();  // the reason, in a GOAWAY
         break;
       }
@@ -68,21 +67,24 @@ void Http2Connection::schedule_output() {
   });
 }
 
-/// Sends until the session has nothing to send, or the socket takes no more.
+/// Sends until the session has nothing to send, or the socket takes no more. After a GOAWAY because
+/// of an error of the server nothing is received any more.
 void Http2Connection::write() {
   loop::Stream& stream = connection_->stream;
   error_code ec;
   while (!is_flushing_ && !is_lost_ && !ec && session_.has_output()) {
     output_.clear();
     if (!session_.append_output(output_, http2_output_size)) return lose();
-    if (output_.empty()) return;
+    if (output_.empty()) break;
     stream.try_write(output_, ec);
     if (!ec && stream.has_unsent()) {
       is_flushing_ = true;
       loop::spawn(io_, flush(shared_from_this()));
     }
   }
-  if (ec) lose();
+  const bool is_over = !is_flushing_ && !session_.wants_input();
+  is_invalid_ |= is_over && !session_.is_ending();
+  if (ec || is_over) lose();
 }
 
 loop::Task<> Http2Connection::flush([[maybe_unused]] std::shared_ptr<Http2Connection> self) {
