@@ -27,6 +27,7 @@ struct ClientSession::ClientCallbacks : SharedCallbacks {
 
   static void take_frame(ClientSession& self, const nghttp2_frame& frame, Stream* stream) {
     if (frame.hd.type == NGHTTP2_GOAWAY) self.is_ending_ = true;
+    if (frame.hd.type == NGHTTP2_SETTINGS) self.has_settings_ = true;
     if (frame.hd.type == NGHTTP2_RST_STREAM && stream != nullptr) stream->was_reset_ = true;
     const bool is_message = frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA;
     if (stream == nullptr || !is_message) return;
@@ -48,10 +49,11 @@ struct ClientSession::ClientCallbacks : SharedCallbacks {
     });
   }
 
-  static int on_frame_not_sent(nghttp2_session* native, const nghttp2_frame* frame,
-                               int /*library_error*/, void* /*user*/) {
+  static int on_frame_sent(nghttp2_session* native, const nghttp2_frame* frame, void* /*user*/) {
     Stream* const found = stream(native, frame->hd.stream_id);
-    if (frame->hd.type == NGHTTP2_HEADERS && found != nullptr) found->was_sent_ = false;
+    const bool is_request =
+        frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+    if (is_request && found != nullptr) found->was_sent_ = true;
     return 0;
   }
 
@@ -71,7 +73,7 @@ struct ClientSession::ClientCallbacks : SharedCallbacks {
       nghttp2_session_callbacks* const made = owned.get();
       nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
       nghttp2_session_callbacks_set_on_frame_recv_callback(made, on_frame_received);
-      nghttp2_session_callbacks_set_on_frame_not_send_callback(made, on_frame_not_sent);
+      nghttp2_session_callbacks_set_on_frame_send_callback(made, on_frame_sent);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, on_closed);
       return owned;
     }();
@@ -100,8 +102,8 @@ ClientSession::ClientSession(const ClientSessionOptions& options)
 bool ClientSession::can_open() const {
   const auto allowed =
       nghttp2_session_get_remote_settings(native(), NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
-  return takes_streams_ && !is_ending_ &&
-         open_streams() < std::min<std::size_t>(max_streams_, allowed) &&
+  const std::size_t most = has_settings_ ? std::min<std::size_t>(max_streams_, allowed) : 1;
+  return takes_streams_ && !is_ending_ && open_streams() < most &&
          nghttp2_session_check_request_allowed(native()) != 0;
 }
 

@@ -1,7 +1,7 @@
 // The client's side of an HTTP/2 connection (RFC 9113), without I/O: bytes of the server in, bytes
 // for the server out.
 //
-// The server is trusted to keep to the protocol, not to be right: heads are bounded, windows bound
+// Nothing is counted against the server as against a client, but heads are bounded, windows bound
 // bodies, and a malformed response ends its stream only. A session is used by one thread at a time.
 #pragma once
 
@@ -31,7 +31,8 @@ class ClientSession : public SessionCore {
   /// Takes bytes of the server. False: the connection is to be closed after what append_output()
   /// still gives.
   bool receive(std::string_view bytes) { return receive_bytes(bytes); }
-  /// True if the server takes another request now.
+  /// True if the server takes another request now. Before its SETTINGS arrive, which have its
+  /// limit, one stream can be opened.
   bool can_open() const;
   /// Sends the head of a request; without a body it ends the request. Fields named Host are left
   /// out: see RequestPseudoFields. False: no stream can be opened; nothing was sent.
@@ -41,6 +42,7 @@ class ClientSession : public SessionCore {
   void forget(Stream& stream, ErrorCode code);
   /// Opens no more streams; those in progress go on.
   void begin_drain() { takes_streams_ = false; }
+  bool has_settings() const { return has_settings_; }
   /// True if the server has announced that it ends the connection (GOAWAY).
   bool is_ending() const { return is_ending_; }
 
@@ -50,6 +52,7 @@ class ClientSession : public SessionCore {
   const std::size_t max_streams_;
   bool takes_streams_ = true;
   bool is_ending_ = false;
+  bool has_settings_ = false;
 };
 
 /// True if the server has not processed the request of a closed stream, so that it may be sent

@@ -1,4 +1,5 @@
-// What the sessions of both sides need of nghttp2. Included by the sources of this room only.
+// The use of nghttp2 that the sessions of both sides share. Only the sources of this room include
+// it.
 #pragma once
 
 #include <exception>

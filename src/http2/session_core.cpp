@@ -46,8 +46,7 @@ int SessionCore::SharedCallbacks::on_header(nghttp2_session* native, const nghtt
   });
 }
 
-/// Not the silent loss of the field, which is nghttp2's default: the message is malformed (RFC 9113
-/// section 8.2.1).
+/// The message is malformed (RFC 9113 section 8.2.1). By default nghttp2 drops the field.
 int SessionCore::SharedCallbacks::on_invalid_header(
     nghttp2_session* /*native*/, const nghttp2_frame* /*frame*/, const std::uint8_t* /*name*/,
     std::size_t /*name_size*/, const std::uint8_t* /*value*/, std::size_t /*value_size*/,

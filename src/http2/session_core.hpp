@@ -1,4 +1,4 @@
-// What a server's and a client's side of an HTTP/2 connection (RFC 9113) have in common, without
+// The part of an HTTP/2 connection (RFC 9113) that is the same for a server and a client, without
 // I/O: output, windows, heads, the bodies that are sent.
 //
 // Frames, HPACK, the states of streams and the rules of section 8 for messages are those of

@@ -49,7 +49,7 @@ class Stream {
   bool is_closed() const { return is_closed_; }
   /// The error code of a closed stream (RFC 9113 section 7); 0: none.
   std::uint32_t closed_with() const { return closed_with_; }
-  /// False: the head of the request was never sent.
+  /// Of a client: the head of the request has been given to the output.
   bool was_sent() const { return was_sent_; }
   /// True if the other side has reset the stream.
   bool was_reset() const { return was_reset_; }
@@ -63,7 +63,7 @@ class Stream {
     has_head_ = has_ended_ = is_closed_ = has_responded_ = false;
     unconsumed_ = 0;
     closed_with_ = 0;
-    was_sent_ = true;
+    was_sent_ = false;
     was_reset_ = false;
   }
 
@@ -79,7 +79,7 @@ class Stream {
   bool has_ended_ = false;
   bool is_closed_ = false;
   bool has_responded_ = false;
-  bool was_sent_ = true;
+  bool was_sent_ = false;
   bool was_reset_ = false;
   std::uint32_t closed_with_ = 0;
   std::size_t unconsumed_ = 0;  ///< bytes of the body that count against the windows

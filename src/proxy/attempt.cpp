@@ -153,7 +153,8 @@ loop::Task<Failure> Attempt::share_connection(upstream::Http2Connections& shared
     const error_code ec = co_await await_opening(shared);
     const Failure why = why_not_connected(watchdog_.interruptions(), ec);
     if (why != Failure::none) co_return why;
-    if (take_open_connection(true)) co_return Failure::none;
+    if (take_open_connection(false)) co_return Failure::none;
+    if (server_.shared() == nullptr) co_return co_await open_connection();  // it speaks HTTP/1.1
   }
   const upstream::Http2Connections::Opening opening(shared);
   const Failure failure = co_await open_connection();
@@ -199,6 +200,8 @@ loop::Task<Failure> Attempt::read_response() {
   Response response;
   for (;;) {
     const UpstreamStream::HeadState state = stream_->take_head(response.received);
+    if (state != UpstreamStream::HeadState::incomplete)
+      phase_.record.upstream_took = phase_.context.pass_clock.now() - phase_.record.begun_at;
     if (state == UpstreamStream::HeadState::malformed) co_return Failure::upstream_invalid;
     if (state == UpstreamStream::HeadState::incomplete) {
       if (const Failure why = interruption(); why != Failure::none) co_return why;
@@ -222,7 +225,6 @@ loop::Task<Failure> Attempt::read_response() {
 
 void Attempt::take_head(Response& response) {
   const UpstreamStream::Head& head = response.received;
-  phase_.record.upstream_took = phase_.context.pass_clock.now() - phase_.record.begun_at;
   server_.answered();
   const bool reads_trailers = phase_.meter != nullptr && phase_.meter->reads_fields();
   response.relays_trailers = head.may_have_trailers && http::wants_trailers(phase_.request.view);

@@ -8,14 +8,8 @@ namespace {
 
 constexpr std::uint8_t version_of_http2 = 20;
 
-/// The length that the head declares, or one that is known at the end only. nghttp2 has checked
-/// Content-Length, and compares it with the body.
-http::Framing framing_of(const upstream::Http2Stream::ReceivedHead& head, std::string_view method) {
-  const auto framing = http::response_framing(method, head.status, 1, head.fields);
-  if (!framing) return {.kind = http::Framing::Kind::chunked};
-  const bool is_open = framing->kind == http::Framing::Kind::until_close;
-  return is_open ? http::Framing{.kind = http::Framing::Kind::chunked} : *framing;
-}
+static_assert(upstream::Http2Stream::most_of_piece <= gather_limit,
+              "a piece is copied, because its place moves when more arrives");
 
 }  // namespace
 
@@ -30,12 +24,18 @@ UpstreamStream::HeadState Http2UpstreamStream::take_head(Head& head) {
   if (!has_head) return stream_.is_malformed() ? HeadState::malformed : HeadState::incomplete;
   const int status = received_.status;
   // HTTP/2 has no upgrade (RFC 9113 section 8.6).
-  if (received_.is_too_large || status == 101 || status > 599) return HeadState::malformed;
+  if (received_.is_invalid || status == 101) return HeadState::malformed;
+  const auto framing =
+      http::response_framing(phase_.request.view.method, status, 1, received_.fields);
+  if (!framing) return HeadState::malformed;
   head.line = {
       .status = status, .reason = http::reason_phrase(status), .version = version_of_http2};
   head.fields = received_.fields;
   head.connection = {};
-  head.body = framing_of(received_, phase_.request.view.method);
+  head.body = *framing;
+  // A stream has an end of its own, so a body without a length is as one in chunks.
+  if (framing->kind == http::Framing::Kind::until_close)
+    head.body.kind = http::Framing::Kind::chunked;
   head.may_have_trailers = received_.has_body;
   return HeadState::complete;
 }

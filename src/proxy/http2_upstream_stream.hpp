@@ -36,7 +36,7 @@ class Http2UpstreamStream final : public UpstreamStream {
   bool has_unread() const override { return stream_.has_unread(); }
 
   upstream::Connection* upgraded() override { return nullptr; }
-  bool was_used() const override { return was_used_; }
+  bool was_used() const override { return was_used_ && stream_.met_the_end(); }
   bool was_refused() const override { return stream_.was_refused(); }
   std::string_view tls_error() const override { return {}; }
   void timed_out() override { stream_.timed_out(); }

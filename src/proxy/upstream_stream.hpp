@@ -61,7 +61,8 @@ class UpstreamStream : public loop::Cancellable {
   /// The connection after a 101 response, whose bytes pass unchanged; nullptr: the protocol has no
   /// upgrade.
   virtual upstream::Connection* upgraded() = 0;
-  /// True if the connection was used before, so that the server may have closed it meanwhile.
+  /// True if the connection was used before this request, and the server may have closed it
+  /// meanwhile.
   virtual bool was_used() const = 0;
   /// True if the server has not processed the request, so that it may be sent again whatever its
   /// method.

@@ -114,11 +114,11 @@ loop::Task<> HealthCheck::ask_http2() {
     error_code ec;
     stream.send(ec);
     Http2Stream::ReceivedHead head;
-    while (!ec && !was_cut_ && head.status < 200) {
+    while (!ec && !was_cut_ && head.status < 200 && !head.is_invalid) {
       if (!stream.take_head(head))
         ec = stream.is_malformed() ? asio::error::eof : co_await stream.fill();
     }
-    status_ = ec || was_cut_ ? 0 : head.status;
+    status_ = ec || was_cut_ || head.is_invalid ? 0 : head.status;
   }
   std::exchange(http2_, nullptr)->close();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include <boost/asio/post.hpp>
 
@@ -50,6 +51,7 @@ loop::Task<> Http2Connection::read_all([[maybe_unused]] std::shared_ptr<Http2Con
         write();  // the reason, in a GOAWAY
         break;
       }
+      if (session_.has_settings()) settle();
       if (is_idle() && session_.is_ending()) break;
       schedule_output();
     }
@@ -60,16 +62,28 @@ loop::Task<> Http2Connection::read_all([[maybe_unused]] std::shared_ptr<Http2Con
 
 void Http2Connection::schedule_output() {
   if (is_output_due_ || is_lost_) return;
-  is_output_due_ = true;
-  asio::post(io_, [self = shared_from_this()] {
-    self->is_output_due_ = false;
-    self->write();
-  });
+  try {
+    asio::post(io_, [self = shared_from_this()] {
+      self->is_output_due_ = false;
+      self->write();
+    });
+    is_output_due_ = true;
+  } catch (const std::exception&) {  // no memory
+    lose();
+  }
 }
 
 /// Sends until the session has nothing to send, or the socket takes no more. After a GOAWAY because
 /// of an error of the server nothing is received any more.
 void Http2Connection::write() {
+  try {
+    write_output();
+  } catch (const std::exception&) {  // no memory
+    lose();
+  }
+}
+
+void Http2Connection::write_output() {
   loop::Stream& stream = connection_->stream;
   error_code ec;
   while (!is_flushing_ && !is_lost_ && !ec && session_.has_output()) {
@@ -82,9 +96,9 @@ void Http2Connection::write() {
       loop::spawn(io_, flush(shared_from_this()));
     }
   }
-  const bool is_over = !is_flushing_ && !session_.wants_input();
-  is_invalid_ |= is_over && !session_.is_ending();
-  if (ec || is_over) lose();
+  const bool ends = !is_flushing_ && !session_.wants_input();
+  is_invalid_ |= ends && !session_.is_ending();
+  if (ec || ends) lose();
 }
 
 loop::Task<> Http2Connection::flush([[maybe_unused]] std::shared_ptr<Http2Connection> self) {
@@ -93,10 +107,16 @@ loop::Task<> Http2Connection::flush([[maybe_unused]] std::shared_ptr<Http2Connec
   ec ? lose() : write();
 }
 
+void Http2Connection::settle() {
+  if (const auto settled = std::exchange(when_settled, nullptr)) settled();
+}
+
 void Http2Connection::lose() {
   if (is_lost_) return;
   is_lost_ = true;
   connection_->stream.close();
+  connection_->descriptor = {};
+  settle();
   for (Http2Stream* const stream : streams_)
     stream->lost();
 }

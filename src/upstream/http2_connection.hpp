@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   /// True if the connection ended because the server broke the protocol.
   bool is_invalid() const { return is_invalid_; }
   bool is_idle() const { return streams_.empty(); }
-  /// True if no stream has been opened and none arrives any more: it can be dropped.
+  /// True if it has no stream and none can be opened.
   bool is_over() const { return is_lost_ || (is_idle() && !can_open()); }
 
   http2::ClientSession& session() { return session_; }
@@ -44,17 +45,24 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   /// Takes no more streams, and closes when the last of them has ended.
   void close_when_idle();
+  /// The same, but an idle connection is used at least once.
+  void close_after_use() { closes_when_idle_ = true; }
   /// Closes at once; the streams in progress end with an error.
   void close() { lose(); }
 
   const Addresses::Endpoint& endpoint() const { return connection_->endpoint; }
   std::uint64_t received() const { return received_; }  ///< bytes
-  std::uint64_t idle_since = 0;                         ///< tick; set by the owner
+  /// Called once: when the server has sent its SETTINGS, or the connection has ended.
+  std::function<void()> when_settled;
+  std::uint64_t idle_since = 0;  ///< tick; set by the owner
+  std::uint64_t looks = 0;       ///< of the owner, once a second
 
  private:
   loop::Task<> read_all(std::shared_ptr<Http2Connection> self);
   void write();
+  void write_output();
   loop::Task<> flush(std::shared_ptr<Http2Connection> self);
+  void settle();
   void lose();
 
   asio::io_context& io_;

@@ -6,6 +6,8 @@ namespace weir::upstream {
 
 /// Requests in progress keep their connection.
 Http2Connections::~Http2Connections() {
+  for (const auto& one : connections_)
+    one->when_settled = nullptr;
   close_when_idle();
 }
 
@@ -25,6 +27,12 @@ std::shared_ptr<Http2Connection> Http2Connections::add(std::unique_ptr<Connectio
                                                        std::uint64_t tick) {
   auto made = std::make_shared<Http2Connection>(io_, std::move(connection));
   made->idle_since = tick;
+  if (closes_) made->close_after_use();
+  ++openings_;
+  made->when_settled = [this] {
+    --openings_;
+    wake();
+  };
   made->start();
   connections_.push_back(made);
   return made;
@@ -32,7 +40,11 @@ std::shared_ptr<Http2Connection> Http2Connections::add(std::unique_ptr<Connectio
 
 Http2Connections::Opening::~Opening() {
   --connections_.openings_;
-  for (loop::Event* const event : connections_.waiting_)
+  connections_.wake();
+}
+
+void Http2Connections::wake() {
+  for (loop::Event* const event : waiting_)
     event->notify();
 }
 
@@ -45,6 +57,7 @@ void Http2Connections::close_if(std::uint64_t tick,
                                 const std::function<bool(const Http2Connection&)>& condition) {
   for (const auto& one : connections_) {
     if (!one->is_idle()) one->idle_since = tick;
+    ++one->looks;
     if (closes_ || condition(*one)) one->close_when_idle();
   }
   std::erase_if(connections_, [](const auto& one) { return one->is_lost(); });

@@ -23,7 +23,8 @@ class Http2Connections {
 
   /// Returns a connection that takes another request now; nullptr if there is none.
   std::shared_ptr<Http2Connection> find();
-  /// Adds an established connection, and starts it.
+  /// Adds an established connection, and starts it. Until its SETTINGS arrive it carries one
+  /// request, and the others still wait for it.
   std::shared_ptr<Http2Connection> add(std::unique_ptr<Connection> connection, std::uint64_t tick);
   bool empty() const { return connections_.empty(); }
 
@@ -54,7 +55,7 @@ class Http2Connections {
   void close_when_idle();
 
  private:
-  /// Forgets the event when the task that waits ends, in whichever way.
+  /// Forgets the event when the task that waits ends or is destroyed.
   class Listed {
    public:
     Listed(std::vector<loop::Event*>& list, loop::Event& event) : list_(list), event_(event) {
@@ -69,7 +70,9 @@ class Http2Connections {
     loop::Event& event_;
   };
 
-  static constexpr std::size_t requests_per_connection = 100;
+  static constexpr std::size_t requests_per_connection = http2::ClientSessionOptions{}.max_streams;
+
+  void wake();
 
   asio::io_context& io_;
   std::vector<std::shared_ptr<Http2Connection>> connections_;

@@ -9,9 +9,10 @@ namespace {
 const error_code server_gone = asio::error::connection_reset;
 
 constexpr std::size_t most_kept_interims = 32;
-constexpr std::size_t most_of_piece = 16 * 1024;
+/// Looks at a connection, one a second, in which a request may be without an answer.
+constexpr std::uint64_t patient_looks = 2;
 
-/// nghttp2 has checked that it is a number of three digits.
+/// nghttp2 has checked that it has three digits.
 int status_of(const http::HeaderList& head) {
   int status = 0;
   for (const char digit : head.status())
@@ -30,6 +31,7 @@ Http2Stream::~Http2Stream() {
   if (is_open_ && !is_closed()) {
     connection_->session().forget(*this, http2::ErrorCode::cancel);
     connection_->schedule_output();
+    if (connection_->looks - looks_before_ >= patient_looks) timed_out();
   }
   connection_->remove(*this);
 }
@@ -37,6 +39,12 @@ Http2Stream::~Http2Stream() {
 void Http2Stream::begin(const http::RequestPseudoFields& pseudo, std::string_view scheme) {
   pseudo_ = pseudo;
   scheme_ = scheme;
+}
+
+/// Bytes that were sent are dropped here, also if there are always some left.
+void Http2Stream::append(std::string_view piece) {
+  output_.erase(0, std::exchange(output_at_, 0));
+  output_.append(piece);
 }
 
 void Http2Stream::end(const http::FieldSection& trailers) {
@@ -49,11 +57,13 @@ bool Http2Stream::send(error_code& ec) {
   if (!is_open_) {
     const bool has_body = !is_output_ended_ || left() > 0 || !output_trailers_.empty();
     received_before_ = connection_->received();
+    looks_before_ = connection_->looks;
     is_open_ = !connection_->is_lost() && session.open(*this, pseudo_, scheme_, fields_, has_body);
     if (!is_open_) ec = server_gone;
-  } else {
-    session.resume(*this);
+    connection_->schedule_output();
+    return false;
   }
+  session.resume(*this);
   if (is_gone()) ec = server_gone;
   connection_->schedule_output();
   return !ec && left() > most_waiting;
@@ -103,11 +113,13 @@ bool Http2Stream::take_head(ReceivedHead& received) {
     list = &taken_;
   } else if (has_final_) {
     has_final_ = false;
+    has_taken_final_ = true;
     list = &head();
   }
   if (list == nullptr) return false;
   received.status = status_of(*list);
-  received.is_too_large = list->is_too_large();
+  const bool is_status = received.status >= 100 && received.status < 600;
+  received.is_invalid = list->is_too_large() || !is_status;
   list->finish(received.fields);
   received.has_body = !has_ended() || !body_.empty() || !trailers().empty();
   return true;
@@ -124,13 +136,10 @@ std::string_view Http2Stream::take_body() {
 }
 
 loop::Task<error_code> Http2Stream::fill() {
-  if (body_at_ == body_.size()) {
-    body_.clear();
-    body_at_ = 0;
-  }
-  while (!has_unread() && !has_ended()) {
+  body_.erase(0, std::exchange(body_at_, 0));
+  while (!has_unread() && !(has_ended() && has_taken_final_)) {
     if (is_malformed()) break;
-    if (is_gone()) co_return server_gone;
+    if (is_gone() || has_ended()) co_return server_gone;
     if (const error_code ec = co_await arrival_.wait()) co_return ec;
   }
   co_return error_code{};
@@ -146,7 +155,12 @@ bool Http2Stream::is_malformed() const {
 }
 
 bool Http2Stream::was_refused() const {
-  return http2::was_refused(*this) && !has_unread();
+  if (has_unread() || has_taken_final_) return false;
+  return http2::was_refused(*this) || !is_open_ || (connection_->is_lost() && !was_sent());
+}
+
+bool Http2Stream::met_the_end() const {
+  return connection_->is_lost() && !was_reset() && connection_->received() == received_before_;
 }
 
 void Http2Stream::timed_out() {

@@ -25,8 +25,8 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   struct ReceivedHead {
     int status = 0;
     std::vector<http::FieldView> fields;
-    bool has_body = false;  ///< bytes or trailers follow
-    bool is_too_large = false;
+    bool has_body = false;    ///< bytes or trailers follow
+    bool is_invalid = false;  ///< too large, or without a status of RFC 9110 section 15
   };
 
   Http2Stream(asio::io_context& io, std::shared_ptr<Http2Connection> connection);
@@ -38,14 +38,16 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   http::FieldSection& fields() { return fields_; }
   /// Begins the request; what `pseudo` and `scheme` view must be valid until send().
   void begin(const http::RequestPseudoFields& pseudo, std::string_view scheme);
-  void append(std::string_view piece) { output_.append(piece); }
+  void append(std::string_view piece);
   void end(const http::FieldSection& trailers);
-  /// Sends what was built. True: much of it waits, and flush() waits for the windows.
+  /// Sends what was built. True: much of it waits, and flush() waits for the windows. The first
+  /// call returns false: the server may answer before it has taken what has arrived.
   bool send(error_code& ec);
   loop::Task<error_code> flush();
 
   /// Takes the next head that has arrived. False: there is none.
   bool take_head(ReceivedHead& head);
+  static constexpr std::size_t most_of_piece = 16 * 1024;
   /// Takes a piece of the body that has arrived; empty: there is none. Valid until fill().
   std::string_view take_body();
   /// Waits until something has arrived that was not taken, or the response has ended or is
@@ -56,6 +58,9 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   bool is_malformed() const;
   /// True if the server has not processed the request.
   bool was_refused() const;
+  /// True if the connection has ended and nothing has arrived on it since the request was sent: the
+  /// server may have closed it before.
+  bool met_the_end() const;
   /// The response has not arrived in time. A connection on which nothing at all has arrived since
   /// the request was sent takes no more of them.
   void timed_out();
@@ -92,12 +97,14 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   http::FieldSection output_trailers_;
   bool is_open_ = false;
   bool is_output_ended_ = false;
+  bool has_taken_final_ = false;
   std::vector<http::HeaderList> interims_;  ///< heads that were not taken
   bool has_final_ = false;                  ///< a final head was not taken
   http::HeaderList taken_;                  ///< the views of the last interim head
   std::string body_;
   std::size_t body_at_ = 0;
   std::uint64_t received_before_ = 0;  ///< on the connection, when the request was sent
+  std::uint64_t looks_before_ = 0;     ///< Http2Connection::looks, likewise
 };
 
 }  // namespace weir::upstream

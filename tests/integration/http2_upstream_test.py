@@ -1,36 +1,14 @@
 """HTTP/2 towards servers: streams, bodies, refusals, the end of connections (RFC 9113)."""
 
-import concurrent.futures
 import signal
 
 from harness.case import configuration
 from harness.http2 import CANCEL, INTERNAL_ERROR, REFUSED_STREAM
-from harness.http2_case import Http2Case
-from harness.http2_upstream import MAX_CONCURRENT_STREAMS, Http2Upstream, echo
+from harness.http2_case import Http2UpstreamCase
+from harness.http2_upstream import MAX_CONCURRENT_STREAMS, echo
 from harness.tls_case import TlsCase
 from harness.upstream import echo as http1_echo
 from harness.waiting import eventually
-
-
-class Http2UpstreamCase(Http2Case):
-    def begin(self, behaviour=echo, options=None, upstream=None, **sections):
-        self.up = self.http2_upstream(behaviour, **(options or {}))
-        config = configuration(self.up.url, **sections)
-        config["upstreams"]["main"].update({"protocol": "http2", **(upstream or {})})
-        self.weir = self.start(config)
-        self.client = self.connect(self.weir)
-        return self.client
-
-    def http2_upstream(self, behaviour=echo, **options):
-        up = Http2Upstream(behaviour, **options)
-        self.addCleanup(up.stop)
-        return up
-
-    def later(self, *requests):
-        """Sends each request on a connection of its own; the answers are futures."""
-        pool = concurrent.futures.ThreadPoolExecutor(len(requests))
-        self.addCleanup(pool.shutdown)
-        return [pool.submit(lambda given=given: self.connect(self.weir).request(*given)) for given in requests]
 
 
 class Requests(Http2UpstreamCase):

@@ -1,9 +1,12 @@
-"""The test case with a client of HTTP/2."""
+"""The test cases with a client and with a server of HTTP/2."""
 
+import concurrent.futures
 import json
 
 from .case import Case, configuration
 from .http2 import Http2Client
+from .http2_upstream import Http2Upstream
+from .http2_upstream import echo as http2_echo
 from .upstream import echo
 from .waiting import eventually
 
@@ -23,3 +26,24 @@ class Http2Case(Case):
     def log_lines(self, count):
         eventually(lambda: len(self.weir.stdout.splitlines()) >= count, f"{count} lines of the log")
         return [json.loads(line) for line in self.weir.stdout.splitlines()]
+
+
+class Http2UpstreamCase(Http2Case):
+    def begin(self, behaviour=http2_echo, options=None, upstream=None, **sections):
+        self.up = self.http2_upstream(behaviour, **(options or {}))
+        config = configuration(self.up.url, **sections)
+        config["upstreams"]["main"].update({"protocol": "http2", **(upstream or {})})
+        self.weir = self.start(config)
+        self.client = self.connect(self.weir)
+        return self.client
+
+    def http2_upstream(self, behaviour=http2_echo, **options):
+        up = Http2Upstream(behaviour, **options)
+        self.addCleanup(up.stop)
+        return up
+
+    def later(self, *requests):
+        """Sends each request on a connection of its own; the answers are futures."""
+        pool = concurrent.futures.ThreadPoolExecutor(len(requests))
+        self.addCleanup(pool.shutdown)
+        return [pool.submit(lambda given=given: self.connect(self.weir).request(*given)) for given in requests]

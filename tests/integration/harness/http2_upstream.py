@@ -122,10 +122,15 @@ class Connection:
             exchange = self.exchanges[stream]
             exchange.body += payload
             if payload and not self.server.holds_windows:
-                self.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", len(payload))))
-                exchange.open_window(len(payload))
+                self.open_windows(exchange, len(payload))
             if flags & END_STREAM:
                 self.end(exchange)
+
+    def open_windows(self, exchange, size):
+        """In small steps, as a server does that reads slowly."""
+        for at in range(0, size, 5000):
+            step = struct.pack(">I", min(5000, size - at))
+            self.send(frame(WINDOW_UPDATE, 0, 0, step) + frame(WINDOW_UPDATE, 0, exchange.stream, step))
 
     def take_fields(self, stream, pairs, flags):
         if stream in self.exchanges:
@@ -155,10 +160,11 @@ def echo(exchange):
 class Http2Upstream:
     """`behaviour` is called with each complete request, `on_head` with each head; None: the test answers."""
 
-    def __init__(self, behaviour=echo, settings=None, holds_windows=False, tls=None, on_head=None, port=0):
+    def __init__(self, behaviour=echo, settings=None, holds_windows=False, tls=None, on_head=None, before=None, port=0):
         self.behaviour, self.on_head, self.tls = behaviour, on_head, tls
         self.settings = settings or {INITIAL_WINDOW_SIZE: 65535}
         self.holds_windows = holds_windows
+        self.before = before  # an event that each connection awaits before it does anything
         self.begun, self.requests, self.connections = [], [], []
         self._listener = socket.socket()
         self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -198,6 +204,8 @@ class Http2Upstream:
 
     def _serve(self, sock, number):
         try:
+            if self.before is not None:
+                self.before.wait()
             if self.tls is not None:
                 sock = self.tls.wrap_socket(sock, server_side=True)
                 self.protocols.append(sock.selected_alpn_protocol())
