@@ -1,0 +1,44 @@
+#include "grpc/protobuf_writer.hpp"
+
+#include <limits>
+
+#include "catch.hpp"
+
+namespace weir::grpc {
+namespace {
+
+using namespace std::string_view_literals;
+
+// The examples of "Encoding" in the documents of Protocol Buffers.
+TEST_CASE("an integer is a varint behind its tag") {
+  struct Row {
+    std::uint32_t number;
+    std::int64_t value;
+    std::string_view bytes;
+  };
+  const Row row = GENERATE(values<Row>({
+      {1, 150, "\x08\x96\x01"sv},
+      {1, 1, "\x08\x01"sv},
+      {1, 127, "\x08\x7f"sv},
+      {1, 128, "\x08\x80\x01"sv},
+      {16, 1, "\x80\x01\x01"sv},
+      {1, -2, "\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv},
+      {1, std::numeric_limits<std::int64_t>::max(), "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f"sv},
+      {1, 0, ""sv},
+  }));
+  std::string out;
+  ProtobufWriter(out).integer(row.number, row.value);
+  CHECK(out == row.bytes);
+}
+
+TEST_CASE("bytes follow their length") {
+  std::string out;
+  ProtobufWriter(out).bytes(2, "testing").bytes(3, "");
+  CHECK(out == "\x12\x07testing\x1a\x00"sv);
+  out.clear();
+  ProtobufWriter(out).bytes(1, std::string(300, 'x'));
+  CHECK(out == "\x0a\xac\x02" + std::string(300, 'x'));
+}
+
+}  // namespace
+}  // namespace weir::grpc
