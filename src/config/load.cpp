@@ -75,6 +75,7 @@ constexpr Key<Config> top_keys[] = {
     {.name = "retry_after", .read = read_retry_after},
     {.name = "retry_after_jitter", .read = read_retry_after_jitter},
     {.name = "denied", .read = read_denied},
+    {.name = "grpc", .read = read_grpc},
     {.name = "access_log", .read = read_access_log},
     {.name = "events", .read = read_events},
     {.name = "tracing", .read = read_tracing},

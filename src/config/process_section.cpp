@@ -183,6 +183,18 @@ void read_retry_after(const Cursor& in, Config& to) {
 
 namespace {
 
+constexpr Key<options::Grpc> grpc_keys[] = {
+    {.name = "denied_code", .read = read::integer<1, 16, &options::Grpc::denied_code>},
+};
+
+}  // namespace
+
+void read_grpc(const Cursor& in, Config& to) {
+  read_table(in, grpc_keys, to.proxy.grpc);
+}
+
+namespace {
+
 constexpr Key<options::Tracing> tracing_keys[] = {
     {.name = "generate", .read = read::flag<&options::Tracing::generates>},
 };

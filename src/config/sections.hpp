@@ -28,6 +28,7 @@ void read_client_address(const Cursor& in, Config& to);
 void read_downstream(const Cursor& in, Config& to);
 void read_paths(const Cursor& in, Config& to);
 void read_response_headers(const Cursor& in, Config& to);
+void read_grpc(const Cursor& in, Config& to);
 void read_retry_after(const Cursor& in, Config& to);
 void read_events(const Cursor& in, Config& to);
 void read_tracing(const Cursor& in, Config& to);

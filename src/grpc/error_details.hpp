@@ -5,17 +5,19 @@
 #include <string>
 #include <string_view>
 
+#include "base/appender.hpp"
 #include "base/time.hpp"
 #include "grpc/status.hpp"
 
 namespace weir::grpc {
 
-/// The status of a call that may be tried again after a time, as bytes of Protocol Buffers.
+/// Appends the status of a call that may be tried again after a time, as bytes of Protocol Buffers.
 /// `message` is UTF-8.
-std::string retry_details(Status status, std::string_view message, Duration retry_after);
+void append_retry_details(std::string& out, Status status, std::string_view message,
+                          Duration retry_after);
 
 /// Appends bytes as the value of a field whose name ends in "-bin": base64 without padding (RFC
 /// 4648 section 4; "gRPC over HTTP2").
-void append_binary(std::string& out, std::string_view bytes);
+void append_binary(Appender& out, std::string_view bytes);
 
 }  // namespace weir::grpc

@@ -3,13 +3,14 @@
 // one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace weir::grpc {
 
-/// Appends the fields of one message. A message within it is written to a string of its own first.
+/// Appends the fields of a message.
 class ProtobufWriter {
  public:
   /// `out` outlives the writer.
@@ -23,12 +24,24 @@ class ProtobufWriter {
     varint(static_cast<std::uint64_t>(value));
     return *this;
   }
-  /// A field of type string, bytes or message. An empty one is written: a message may be present
-  /// and empty.
+  /// A field of type string or bytes. An empty one is written.
   ProtobufWriter& bytes(std::uint32_t number, std::string_view value) {
     varint(std::uint64_t{number} << 3 | length_delimited_type);
     varint(value.size());
     out_.append(value);
+    return *this;
+  }
+
+  /// A field with a message, whose fields `write` appends to the same writer.
+  template <class Write>
+  ProtobufWriter& message(std::uint32_t number, Write write) {
+    varint(std::uint64_t{number} << 3 | length_delimited_type);
+    const std::size_t begin = out_.size();
+    write(*this);
+    // The length is in front of the message and known behind it.
+    std::string length;
+    ProtobufWriter(length).varint(out_.size() - begin);
+    out_.insert(begin, length);
     return *this;
   }
 

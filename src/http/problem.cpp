@@ -15,18 +15,24 @@ void append_start(Appender& out, std::string_view type, int status) {
   out.add(R"(,"status":)").number(status);
 }
 
-/// `quota exceeded` when the policy is hidden, `quota \"a\" exceeded` or `quotas \"a\", \"b\"
-/// exceeded`, the quotes escaped as within a JSON string.
-void append_violated(Appender& out, std::span<const std::string_view> violated) {
+/// `quota exceeded` when the policy is hidden, `quota "a" exceeded` or `quotas "a", "b" exceeded`;
+/// then what the client may do. `add_name` appends a name with its quotes.
+template <class AddName>
+void append_detail(Appender& out, std::span<const std::string_view> violated,
+                   std::optional<std::int64_t> retry_after_s, AddName add_name) {
   out.add(violated.size() > 1 ? "quotas" : "quota");
   std::string_view separator = " ";
   for (const std::string_view name : violated) {
-    out.add(separator).add(R"(\")");
-    json::append_escaped(out, name);
-    out.add(R"(\")");
+    out.add(separator);
+    add_name(name);
     separator = ", ";
   }
   out.add(" exceeded");
+  if (retry_after_s) {
+    out.add("; retry in ").number(*retry_after_s).add(" s");
+  } else {
+    out.add("; this request costs more than can ever be available, so it can never succeed");
+  }
 }
 
 // IANA, "HTTP Status Code Registry".
@@ -120,12 +126,11 @@ void append_quota_exceeded(std::string& text, int status,
   Appender out(text);
   append_start(out, "https://iana.org/assignments/http-problem-types#quota-exceeded", status);
   out.add(R"(,"detail":")");
-  append_violated(out, violated);
-  if (retry_after_s) {
-    out.add("; retry in ").number(*retry_after_s).add(" s");
-  } else {
-    out.add("; this request costs more than can ever be available, so it can never succeed");
-  }
+  append_detail(out, violated, retry_after_s, [&](std::string_view name) {
+    out.add(R"(\")");
+    json::append_escaped(out, name);
+    out.add(R"(\")");
+  });
   out.add(R"(","violated-policies":[)");
   std::string_view separator;
   for (const std::string_view name : violated) {
@@ -136,6 +141,13 @@ void append_quota_exceeded(std::string& text, int status,
   out.add(']');
   if (retry_after_s) out.add(R"(,"retry_after":)").number(*retry_after_s);
   out.add('}');
+}
+
+void append_quota_detail(std::string& text, std::span<const std::string_view> violated,
+                         std::optional<std::int64_t> retry_after_s) {
+  Appender out(text);
+  append_detail(out, violated, retry_after_s,
+                [&](std::string_view name) { out.add('"').add(name).add('"'); });
 }
 
 std::string_view reason_phrase(int status) {

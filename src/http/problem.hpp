@@ -21,5 +21,8 @@ void append_problem(std::string& text, int status, std::string_view detail);
 void append_quota_exceeded(std::string& text, int status,
                            std::span<const std::string_view> violated,
                            std::optional<std::int64_t> retry_after_s);
+/// The detail of that body as text: `quota "a" exceeded; retry in 3 s`.
+void append_quota_detail(std::string& text, std::span<const std::string_view> violated,
+                         std::optional<std::int64_t> retry_after_s);
 
 }  // namespace weir::http

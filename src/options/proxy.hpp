@@ -126,11 +126,18 @@ struct Tracing {
   bool is_on() const { return generates || records; }
 };
 
+/// Answers of Weir to gRPC calls.
+struct Grpc {
+  int denied_code = 8;  ///< the status of a denied call, 1 to 16
+  friend bool operator==(const Grpc&, const Grpc&) = default;
+};
+
 struct Proxy {
   identity::ClientAddressSettings client_address;
   Downstream downstream;
   routing::PathVariants path_variants;
   http::ResponseFieldOptions response_fields;
+  Grpc grpc;
   Tracing tracing;
   std::vector<Route> routes;
 };

@@ -33,6 +33,7 @@
 #include "options/proxy.hpp"
 #include "proxy/address_connections.hpp"
 #include "proxy/generation.hpp"
+#include "proxy/grpc_answer.hpp"
 #include "proxy/hold_keeper.hpp"
 #include "telemetry/span_queue.hpp"
 
@@ -104,6 +105,7 @@ struct Context : ContextDependencies {
   std::string output;         ///< scratch: built here and sent before anything suspends
   http::FieldSection fields;  ///< scratch: fields of an answer of our own
   std::string body;           ///< scratch: its body
+  GrpcScratch grpc;           ///< scratch: that answer to a gRPC call
   Random random;
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<DownstreamConnection*> connections;

@@ -4,6 +4,7 @@
 #include "http/forwarding.hpp"
 #include "http/trace_context.hpp"
 #include "limiter/key_traffic.hpp"
+#include "proxy/grpc_answer.hpp"
 #include "proxy/own_answers.hpp"
 
 namespace weir::proxy {
@@ -96,6 +97,7 @@ void Exchange::begin(const ClientSide& client) {
   own_id_ = http::uuid_v7(started_at_, context_.random.next(), context_.random.next());
   request_.id = {own_id_.data(), own_id_.size()};
   response_status_.reset();
+  counted_status_.reset();
   client_is_gone_ = false;
   cut_by_ = log::AbortedBy::none;
   count_.begin(*generation_->counters->routes.back(), started_at_);
@@ -252,7 +254,12 @@ loop::Task<> Exchange::wait_delay() {
 
 /// Sends an answer of Weir with the fields of the route.
 loop::Task<> Exchange::answer(OwnAnswer answer) {
-  if (decision_.route() != nullptr) answer.edits = in_use(decision_.route()->response_edits);
+  const options::Route* const route = decision_.route();
+  if (route != nullptr) answer.edits = in_use(route->response_edits);
+  if (answer.status >= 400 && is_grpc_call(request_.view, route)) [[unlikely]] {
+    counted_status_ = answer.status;
+    answer = grpc_answer(answer, recorded_, options().grpc, context_.grpc);
+  }
   return client_.responder->answer(answer);
 }
 
@@ -344,7 +351,7 @@ int Exchange::status() const {
 
 void Exchange::finish() {
   const Instant now = context_.pass_clock.now();
-  count_.count(status(), now);
+  count_.count(counted_status_.value_or(status()), now);
   settle(now);
   log::AccessLog& log = *generation_->access_log;
   const bool is_denied = recorded_.outcome == limiter::Outcome::denied ||

@@ -59,7 +59,8 @@ OwnAnswer problem_answer(int status, std::string_view detail, const http::FieldS
           .content_type = problem_json,
           .fields = &fields,
           .body = body,
-          .limit_fields = &decision.limit_fields};
+          .limit_fields = &decision.limit_fields,
+          .detail = detail};
 }
 
 /// 401 with the reason in WWW-Authenticate (RFC 6750 section 3).
@@ -81,8 +82,10 @@ OwnAnswer unverifiable_token_answer(const DecisionRecord& decision, const Answer
                                     http::FieldSection& fields, std::string& body) {
   fields.clear();
   http::add_retry_after(fields, retry_for_keys_s, phase.options.retry_after, phase.now);
-  return problem_answer(503, "the keys for tokens are not available yet; try again later", fields,
-                        decision, body);
+  OwnAnswer answer = problem_answer(
+      503, "the keys for tokens are not available yet; try again later", fields, decision, body);
+  answer.retry_after_s = retry_for_keys_s;
+  return answer;
 }
 
 /// The refusal with Retry-After: no store has decided.
@@ -94,19 +97,21 @@ OwnAnswer failed_answer(const DecisionRecord& decision, const AnswerPhase& phase
   const std::int64_t seconds =
       http::retry_after_seconds(retry_for_store, options.retry_after_jitter, phase.random);
   http::add_retry_after(fields, seconds, options.retry_after, phase.now);
-  return problem_answer(decision::undecided.status, decision::undecided.detail, fields, decision,
-                        body);
+  OwnAnswer answer = problem_answer(decision::undecided.status, decision::undecided.detail, fields,
+                                    decision, body);
+  answer.retry_after_s = seconds;
+  return answer;
 }
 
 template <class Fields>
 void add_fields(Fields& fields, const OwnAnswer& answer, const http::ClientHop& client,
                 std::string_view date) {
   fields.add("Date", date);
-  if (answer.status != 204) {
+  if (answer.status != 204) fields.add("Content-Type", answer.content_type);
+  if (answer.status != 204 && !answer.grpc_status) {
     std::array<char, 20> digits;
     const auto end =
         std::to_chars(digits.data(), digits.data() + digits.size(), answer.body.size());
-    fields.add("Content-Type", answer.content_type);
     fields.add("Content-Length",
                {digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
   }
@@ -115,9 +120,10 @@ void add_fields(Fields& fields, const OwnAnswer& answer, const http::ClientHop& 
   http::add_added_fields(fields, added, answer.edits);
   fields.add(*answer.fields);
   if (answer.edits == nullptr) return;
+  const bool is_error = answer.status >= 400 || answer.grpc_status;
   const http::FieldSection& edited = answer.edits->added();
   for (std::size_t i = 0; i < edited.size(); ++i) {
-    if (answer.edits->adds_to_answer(i, *answer.fields, answer.status >= 400))
+    if (answer.edits->adds_to_answer(i, *answer.fields, is_error))
       fields.add(edited[i].name, edited[i].value);
   }
 }
@@ -174,7 +180,8 @@ OwnAnswer denial_answer(const DecisionRecord& decision, const AnswerPhase& phase
           .content_type = own == nullptr ? problem_json : std::string_view(own->content_type),
           .fields = &fields,
           .body = is_problem ? body : *own->text,
-          .limit_fields = &decision.limit_fields};
+          .limit_fields = &decision.limit_fields,
+          .retry_after_s = retry_after_s};
 }
 
 OwnAnswer undecided_answer(const DecisionRecord& decision, const options::Route* route,

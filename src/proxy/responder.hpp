@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/time.hpp"
+#include "grpc/status.hpp"
 #include "http/forwarded_head.hpp"
 #include "loop/input_buffer.hpp"
 #include "loop/io.hpp"
@@ -31,6 +33,11 @@ struct OwnAnswer {
   std::string_view body{};
   const http::FieldSection* limit_fields = &http::no_fields;  ///< the RateLimit fields
   const http::FieldEdits* edits = nullptr;
+  /// The reason in plain text, for gRPC clients; empty: see grpc_answer().
+  std::string_view detail{};
+  std::optional<std::int64_t> retry_after_s{};  ///< as in Retry-After
+  /// Of the answer to a gRPC call, which has no body and everything in its head.
+  std::optional<grpc::Status> grpc_status{};
 };
 
 /// The upstream's final response, without its body.

@@ -50,6 +50,7 @@ downstream:
 response_headers: {standard: false, legacy: x_ratelimit, partition_key: false}
 retry_after: http_date
 retry_after_jitter: 5s
+grpc: {denied_code: 14}
 events: {at: [100, 50, 100]}
 tracing: {generate: true}
 access_log: {path: logs/access.log, format: text, sample: 0.25, only: denied}
@@ -94,6 +95,7 @@ routes: [{respond: {}}]
   CHECK(config->proxy.response_fields.legacy == http::LegacyFields::x_ratelimit);
   CHECK(config->proxy.response_fields.retry_after == http::RetryAfterForm::http_date);
   CHECK(config->proxy.response_fields.retry_after_jitter == 5s);
+  CHECK(config->proxy.grpc == options::Grpc{.denied_code = 14});
   CHECK(config->event_percents == std::vector{50, 100});
   CHECK(config->proxy.tracing.generates);
   CHECK(config->access_log.path == "/etc/weir/logs/access.log");

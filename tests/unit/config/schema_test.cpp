@@ -84,6 +84,7 @@ TEST_CASE("the reference's values are the defaults") {
   CHECK(written.proxy.response_fields.retry_after == least->proxy.response_fields.retry_after);
   CHECK(written.proxy.response_fields.retry_after_jitter ==
         least->proxy.response_fields.retry_after_jitter);
+  CHECK(written.proxy.grpc == least->proxy.grpc);
   CHECK(written.proxy.tracing.generates == least->proxy.tracing.generates);
   REQUIRE(written.otlp.has_value());
   const options::Otlp otlp;

@@ -8,6 +8,12 @@ namespace {
 using namespace std::chrono_literals;
 using namespace std::string_view_literals;
 
+std::string retry_details(Status status, std::string_view message, Duration retry_after) {
+  std::string out;
+  append_retry_details(out, status, message, retry_after);
+  return out;
+}
+
 TEST_CASE("details are a google.rpc.Status with one RetryInfo") {
   CHECK(retry_details(Status::resource_exhausted, "no", 3s) ==
         "\x08\x08\x12\x02no\x1a\x30\x0a\x28type.googleapis.com/google.rpc.RetryInfo\x12\x04\x0a\x02"
@@ -38,7 +44,10 @@ TEST_CASE("a binary field is base64 without padding") {
       {"\x00\x00\x00"sv, "AAAA"},
   }));
   std::string out;
-  append_binary(out, row.bytes);
+  {
+    Appender to(out);
+    append_binary(to, row.bytes);
+  }
   CHECK(out == row.text);
 }
 

@@ -40,5 +40,18 @@ TEST_CASE("bytes follow their length") {
   CHECK(out == "\x0a\xac\x02" + std::string(300, 'x'));
 }
 
+TEST_CASE("a message within a message follows its length") {
+  std::string out;
+  // "Encoding": Test3 with a Test1 whose integer is 150.
+  ProtobufWriter(out).message(3, [](ProtobufWriter& to) { to.integer(1, 150); });
+  CHECK(out == "\x1a\x03\x08\x96\x01"sv);
+  out = "before";
+  ProtobufWriter(out).message(1, [](ProtobufWriter& to) {
+    to.bytes(1, std::string(200, 'x')).message(2, [](ProtobufWriter&) {});
+  });
+  CHECK(out ==
+        "before\x0a\xcd\x01\x0a\xc8\x01" + std::string(200, 'x') + std::string("\x12\x00", 2));
+}
+
 }  // namespace
 }  // namespace weir::grpc

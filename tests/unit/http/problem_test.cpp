@@ -21,6 +21,18 @@ TEST_CASE("the body of a denial is the documented one") {
       R"("retry_after":12})");
 }
 
+TEST_CASE("the detail of a denial is also a text") {
+  const auto detail = [](const std::vector<std::string_view>& violated,
+                         std::optional<std::int64_t> retry_after_s) {
+    std::string out = "x ";
+    append_quota_detail(out, violated, retry_after_s);
+    return out;
+  };
+  CHECK(detail({"per_user"}, 12) == "x quota \"per_user\" exceeded; retry in 12 s");
+  CHECK(detail({"a", "b"}, 1) == "x quotas \"a\", \"b\" exceeded; retry in 1 s");
+  CHECK(detail({}, std::nullopt).starts_with("x quota exceeded; this request costs more"));
+}
+
 TEST_CASE("a denial by hidden policies names none") {
   std::string out;
   append_quota_exceeded(out, 429, {}, 3);

@@ -1,0 +1,119 @@
+"""gRPC: Weir's own answers to calls."""
+
+import base64
+
+from harness.case import configuration, limited
+from harness.grpc_case import GrpcCase
+from harness.http2_case import Http2Case
+
+ONE = {"one": {"algorithm": "gcra", "rate": "1/1h", "burst": 1}}
+SUCCESS = {"status": 200, "content_type": "application/grpc", "headers": {"grpc-status": "0"}, "body": ""}
+KEYED = {"key": {"header": "x-key"}}
+CALL = [("content-type", "application/grpc"), ("te", "trailers")]
+
+
+class Answers(Http2Case):
+    """As bytes on the wire."""
+
+    def ask(self, config, path="/shop.Cart/Add", fields=CALL, count=1):
+        self.weir = self.start(config)
+        client = self.speak(self.weir)
+        for _ in range(count):
+            response = client.request("POST", path, fields, b"\0\0\0\0\0")
+        return response
+
+    def test_a_denial_is_a_head_that_ends_the_stream(self):
+        response = self.ask(limited(ONE, [{"policy": "one"}], access_log={}), count=2)
+        self.assertEqual((response.status, response.body), (200, b""))
+        self.assertEqual(response["content-type"], "application/grpc")
+        self.assertEqual(response["grpc-status"], "8")
+        self.assertEqual(response["grpc-message"], 'quota "one" exceeded; retry in 3600 s')
+        self.assertEqual(response["grpc-retry-pushback-ms"], "3600000")
+        self.assertEqual(response["retry-after"], "3600")
+        self.assertEqual(response["ratelimit"], '"one";r=0;t=3600')
+        self.assertIsNone(response.fields.get("content-length"))
+        self.assertEqual(response.trailers.lines, [])
+        details = response["grpc-status-details-bin"]
+        self.assertNotIn("=", details)
+        details = base64.b64decode(details + "=" * (-len(details) % 4))
+        self.assertTrue(details.startswith(b"\x08\x08\x12"), details)
+        # 3600 s as a google.protobuf.Duration in google.rpc.RetryInfo.
+        self.assertTrue(details.endswith(b"google.rpc.RetryInfo\x12\x05\x0a\x03\x08\x90\x1c"), details)
+
+    def test_the_code_of_a_denial_is_configured(self):
+        response = self.ask(limited(ONE, [{"policy": "one"}], grpc={"denied_code": 14}), count=2)
+        self.assertEqual(response["grpc-status"], "14")
+
+    def test_requests_of_other_types_get_http(self):
+        for media_type in "application/grpc-web", "application/json":
+            response = self.ask(limited(ONE, [{"policy": "one"}]), fields={"content-type": media_type}, count=2)
+            self.assert_problem(response, 429)
+            self.assertIsNone(response.fields.get("grpc-status"))
+
+    def test_http1_gets_http(self):
+        weir = self.start(limited(ONE, [{"policy": "one"}]))
+        connection = self.connect(weir)
+        connection.request("POST", "/", dict(CALL), b"")
+        self.assert_problem(connection.request("POST", "/", dict(CALL), b""), 429)
+
+    def test_a_proxy_that_asks_gets_http(self):
+        route = {"match": {"path": "/**"}, "decide": True, "limits": [{"policy": "one"}]}
+        config = limited(ONE, [], routes=[route], client_address={"trusted_proxies": ["127.0.0.1"]})
+        self.assert_problem(self.ask(config, count=2), 429)
+
+    def test_a_configured_response_of_success_is_sent_as_it_is(self):
+        response = self.ask(configuration(routes=[{"respond": SUCCESS}]))
+        self.assertEqual((response.status, response["grpc-status"]), (200, "0"))
+        self.assertIsNone(response.fields.get("grpc-message"))
+
+    def test_the_fields_of_a_route_are_added_as_to_an_error(self):
+        config = limited(ONE, [{"policy": "one"}])
+        config["routes"][0]["response_headers"] = {"set": {"x-route": "all"}}
+        self.assertEqual(self.ask(config, count=2)["x-route"], "all")
+
+    def test_a_request_that_is_refused_before_it_has_a_route(self):
+        response = self.ask(configuration(routes=[{"respond": {}}]), path="/" + "x" * 9000)
+        self.assertEqual((response.status, response["grpc-status"]), (200, "2"))
+
+
+class Clients(GrpcCase):
+    """As a client of gRPC reports them."""
+
+    def test_a_denied_call(self):
+        config = limited(ONE, [{"policy": "one"}])
+        config["routes"][0]["respond"] = SUCCESS
+        channel = self.channel(self.start(config))
+        self.call(channel)
+        denied = self.call(channel)
+        self.assertEqual(denied.code, "RESOURCE_EXHAUSTED")
+        self.assertEqual(denied.details, 'quota "one" exceeded; retry in 3600 s')
+        self.assertEqual(denied.metadata["retry-after"], "3600")
+        self.assertEqual(denied.metadata["ratelimit"], '"one";r=0;t=3600')
+        self.assertIn(b"google.rpc.RetryInfo", denied.metadata["grpc-status-details-bin"])
+
+    def test_a_call_without_the_identity_that_is_required(self):
+        limits = [{"policy": "one", "key": "key", "required": True}]
+        channel = self.channel(self.start(limited(ONE, limits, KEYED)))
+        outcome = self.call(channel)
+        self.assertEqual(outcome.code, "UNAUTHENTICATED")
+        self.assertIn("www-authenticate", outcome.metadata)
+
+    def test_a_method_that_no_route_serves(self):
+        config = configuration(routes=[{"match": {"path": "/other/**"}, "respond": {}}])
+        outcome = self.call(self.channel(self.start(config)))
+        self.assertEqual(outcome.code, "UNIMPLEMENTED")
+
+    def test_a_service_that_is_down(self):
+        config = configuration("http://127.0.0.1:1", main={"retries": 0})
+        outcome = self.call(self.channel(self.start(config)))
+        self.assertEqual((outcome.code, outcome.details), ("UNAVAILABLE", "the upstream cannot be reached"))
+
+    def test_a_message_that_is_too_large(self):
+        config = configuration(self.upstream().url, downstream={"max_body": 1024})
+        outcome = self.call(self.channel(self.start(config)), message=b"x" * 2048)
+        self.assertEqual(outcome.code, "UNKNOWN")
+
+    def test_a_page_for_maintenance(self):
+        respond = {"status": 503, "body": "back at noon \u00e9\n", "content_type": "text/plain"}
+        outcome = self.call(self.channel(self.start(configuration(routes=[{"respond": respond}]))))
+        self.assertEqual((outcome.code, outcome.details), ("UNAVAILABLE", "back at noon \u00e9"))

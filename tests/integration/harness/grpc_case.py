@@ -1,0 +1,38 @@
+"""The test case with a real client of gRPC, which script/bootstrap installs where it is to be had."""
+
+import unittest
+
+from .debian import package
+from .http2_case import Http2Case
+
+
+def client_library():
+    try:
+        return package("grpc")
+    except AssertionError:
+        raise unittest.SkipTest("python3-grpcio is not installed: script/bootstrap grpc") from None
+
+
+class Outcome:
+    """How a call ended, whether or not it succeeded."""
+
+    def __init__(self, call, response=None):
+        self.code = call.code().name
+        self.details = call.details()
+        self.response = response
+        self.metadata = {**dict(call.initial_metadata() or ()), **dict(call.trailing_metadata() or ())}
+
+
+class GrpcCase(Http2Case):
+    def channel(self, weir):
+        channel = client_library().insecure_channel(f"127.0.0.1:{weir.port}")
+        self.addCleanup(channel.close)
+        return channel
+
+    def call(self, channel, path="/shop.Cart/Add", message=b"", timeout=30, metadata=()):
+        """A call of one message in each direction. Messages are bytes."""
+        try:
+            response, call = channel.unary_unary(path).with_call(message, timeout=timeout, metadata=metadata)
+            return Outcome(call, response)
+        except client_library().RpcError as failed:
+            return Outcome(failed)
