@@ -310,11 +310,11 @@ std::string hold_text(const Shown& shown, const limiter::Limit& limit,
     text = ", reserves " +
            unless_hidden(shown["reserve"].is_hidden(), limiter::describe(*charge.reserve));
   text += ", held until the response";
-  if (charge.by_status) {
+  if (charge.by_status || charge.by_grpc_status) {
     const bool is_hidden = shown["charge"].is_hidden();
     text += ", charged for ";
     text += is_hidden ? "statuses " : "";
-    text += unless_hidden(is_hidden, describe(*charge.by_status));
+    text += unless_hidden(is_hidden, limiter::describe_statuses(charge));
   }
   if (charge.cost_from) {
     text += ", cost from " +

@@ -14,10 +14,24 @@ namespace {
 
 constexpr std::size_t most_ranges = 64;
 
+/// The statuses that a list may have, and what is expected where one is written.
+struct StatusKind {
+  int least;
+  int most;
+  std::string_view expected;
+  std::string_view list;
+};
 /// A final response has a status from 200 to 599, or 101 if it begins another protocol.
-std::optional<int> status_in(std::string_view text) {
+constexpr StatusKind http_status{101, 599,
+                                 "expected a status such as 401, or a range such as 500-599",
+                                 "a list of statuses, such as [401, 403] or [500-599]"};
+constexpr StatusKind grpc_status{
+    0, 16, "expected a status of gRPC from 0 to 16, such as 16 for UNAUTHENTICATED, or a range",
+    "a list of statuses of gRPC, such as [7, 16] or [13-15]"};
+
+std::optional<int> status_in(std::string_view text, const StatusKind& kind) {
   const auto status = parse_integer(text);
-  if (!status || *status < 101 || *status > 599) return std::nullopt;
+  if (!status || *status < kind.least || *status > kind.most) return std::nullopt;
   return static_cast<int>(*status);
 }
 
@@ -30,31 +44,39 @@ std::string range_meant(std::string_view written) {
   return digit + "00-" + digit + "99";
 }
 
-void read_range(const Cursor& in, std::vector<limiter::StatusRange>& to) {
+void read_range(const Cursor& in, const StatusKind& kind, std::vector<limiter::StatusRange>& to) {
   const auto text = in.text();
   if (!text) return;
   const std::size_t dash = text->find('-');
-  const auto first = status_in(std::string_view(*text).substr(0, dash));
+  const auto first = status_in(std::string_view(*text).substr(0, dash), kind);
   const auto last =
-      dash == std::string::npos ? first : status_in(std::string_view(*text).substr(dash + 1));
+      dash == std::string::npos ? first : status_in(std::string_view(*text).substr(dash + 1), kind);
   if (!first || !last)
-    return in.error_showing("expected a status such as 401, or a range such as 500-599",
-                            did_you_mean(range_meant(in.node().text)));
+    return in.error_showing(std::string(kind.expected), did_you_mean(range_meant(in.node().text)));
   if (*last < *first) return in.error_showing("the range ends before it begins");
   to.push_back({.first = *first, .last = *last});
 }
 
-void read_statuses(const Cursor& in, limiter::ChargeByStatus& to, bool is_exclusion) {
-  to.is_exclusion = is_exclusion;
-  for_each_item(in, "a list of statuses, such as [401, 403] or [500-599]", most_ranges,
-                [&](const Cursor& item) { read_range(item, to.statuses); });
+void read_statuses(const Cursor& in, const StatusKind& kind, bool is_exclusion,
+                   std::optional<limiter::ChargeByStatus>& to) {
+  to.emplace().is_exclusion = is_exclusion;
+  for_each_item(in, kind.list, most_ranges,
+                [&](const Cursor& item) { read_range(item, kind, to->statuses); });
 }
 
-constexpr Key<limiter::ChargeByStatus> charge_keys[] = {
+constexpr Key<limiter::Charge> charge_keys[] = {
     {.name = "status",
-     .read = [](const Cursor& in, limiter::ChargeByStatus& to) { read_statuses(in, to, false); }},
+     .read = [](const Cursor& in,
+                limiter::Charge& to) { read_statuses(in, http_status, false, to.by_status); }},
     {.name = "status_not",
-     .read = [](const Cursor& in, limiter::ChargeByStatus& to) { read_statuses(in, to, true); }},
+     .read = [](const Cursor& in,
+                limiter::Charge& to) { read_statuses(in, http_status, true, to.by_status); }},
+    {.name = "grpc_status",
+     .read = [](const Cursor& in,
+                limiter::Charge& to) { read_statuses(in, grpc_status, false, to.by_grpc_status); }},
+    {.name = "grpc_status_not",
+     .read = [](const Cursor& in,
+                limiter::Charge& to) { read_statuses(in, grpc_status, true, to.by_grpc_status); }},
 };
 
 limiter::Charge& charge_in(std::optional<limiter::Charge>& to) {
@@ -166,13 +188,17 @@ void read_missing(const Cursor& in, std::optional<limiter::Charge>& to) {
 }
 
 void read_charge(const Cursor& in, std::optional<limiter::Charge>& to) {
-  limiter::ChargeByStatus charge;
+  limiter::Charge charge;
   if (!read_table(in, charge_keys, charge)) return;
   if (in.has("status") && in.has("status_not"))
     return in.at_key("status_not").error("status and status_not exclude each other; keep one");
+  if (in.has("grpc_status") && in.has("grpc_status_not"))
+    return in.at_key("grpc_status_not")
+        .error("grpc_status and grpc_status_not exclude each other; keep one");
   if (in.node().entries.empty())
     return in.error("names no status; write status: [401, 403] or status_not: [500-599]");
-  charge_in(to).by_status = std::move(charge);
+  charge_in(to).by_status = std::move(charge.by_status);
+  charge_in(to).by_grpc_status = std::move(charge.by_grpc_status);
 }
 
 }  // namespace weir::config

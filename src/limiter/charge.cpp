@@ -4,17 +4,6 @@
 
 namespace weir::limiter {
 
-std::string describe(const ChargeByStatus& charge) {
-  std::string text = charge.is_exclusion ? "all statuses but " : "status ";
-  std::string_view separator;
-  for (const auto& [first, last] : charge.statuses) {
-    text.append(separator).append(std::to_string(first));
-    if (last != first) text.append("-").append(std::to_string(last));
-    separator = ", ";
-  }
-  return text;
-}
-
 std::string describe(const usage::UsagePlan& cost_from) {
   std::string text;
   for (const usage::UsagePlan::Entry& entry : cost_from.entries()) {
@@ -41,23 +30,58 @@ bool charges(const ChargeByStatus& charge, int status) {
   return is_listed != charge.is_exclusion;
 }
 
+/// `end`: has a response, and of a call that is charged by its status a complete one.
+bool charges(const Charge& charge, const RequestEnd& end) {
+  if (charge.by_grpc_status && end.is_grpc)
+    return charges(*charge.by_grpc_status, *end.grpc_status);
+  if (charge.by_status) return charges(*charge.by_status, *end.status);
+  return !charge.by_grpc_status || charge.by_grpc_status->is_exclusion;
+}
+
+/// True if the response that decides about the charge has not arrived.
+bool lacks_response(const Charge& charge, const RequestEnd& end) {
+  return !end.status || (charge.by_grpc_status && end.is_grpc && !end.grpc_status);
+}
+
+void append_statuses(std::string& text, const ChargeByStatus& charge, std::string_view kind) {
+  if (!text.empty()) text += ", ";
+  if (charge.is_exclusion)
+    text.append("all ").append(kind).append("statuses but ");
+  else
+    text.append(kind).append("status ");
+  std::string_view separator;
+  for (const auto& [first, last] : charge.statuses) {
+    text.append(separator).append(std::to_string(first));
+    if (last != first) text.append("-").append(std::to_string(last));
+    separator = ", ";
+  }
+}
+
 SettledBy source_of(const usage::UsagePlan& plan, const usage::Usage& stated) {
   return plan.entries()[stated.entry].field.empty() ? SettledBy::json : SettledBy::header;
 }
 
 }  // namespace
 
+std::string describe_statuses(const Charge& charge) {
+  std::string text;
+  if (charge.by_status) append_statuses(text, *charge.by_status, {});
+  if (charge.by_grpc_status) append_statuses(text, *charge.by_grpc_status, "gRPC ");
+  return text;
+}
+
 Settled settle(const Charge& charge, std::int64_t held, const RequestEnd& end,
                const std::optional<usage::Usage>& stated) {
   if (end.lease_has_ended) return {.units = held, .by = SettledBy::lease};
-  if (!end.status) {
+  if (lacks_response(charge, end)) {
     if (end.client_has_left) return {.units = held, .by = SettledBy::aborted};
     return {.units = 0, .by = SettledBy::missing};
   }
-  if (charge.by_status && !charges(*charge.by_status, *end.status))
-    return {.units = 0, .by = SettledBy::status};
-  if (!charge.cost_from)
-    return {.units = held, .by = charge.by_status ? SettledBy::status : SettledBy::reserve};
+  if (!charges(charge, end)) return {.units = 0, .by = SettledBy::status};
+  if (!charge.cost_from) {
+    const bool is_by_status = charge.by_status || charge.by_grpc_status;
+    return {.units = held, .by = is_by_status ? SettledBy::status : SettledBy::reserve};
+  }
   const SettledBy unknown = end.client_has_left ? SettledBy::aborted : SettledBy::missing;
   if (!stated || !stated->cost) {
     const bool is_free = charge.missing_is_free && !end.client_has_left;

@@ -36,7 +36,10 @@ struct ChargeByStatus {
 };
 
 struct Charge {
-  std::optional<ChargeByStatus> by_status{};    ///< empty: every response is charged
+  std::optional<ChargeByStatus> by_status{};  ///< empty: every response is charged
+  /// By the status of gRPC. `by_status` is then for requests that are not gRPC calls; if it is
+  /// empty, their responses are not listed here.
+  std::optional<ChargeByStatus> by_grpc_status{};
   std::optional<Reserve> reserve{};             ///< empty: the cost of the limit is held
   std::optional<usage::UsagePlan> cost_from{};  ///< empty: the held units are the cost
   bool missing_is_free = false;                 ///< `missing: zero`
@@ -49,16 +52,18 @@ inline bool reads_request_body(const Charge& charge) {
   return charge.reserve && charge.reserve->in_body;
 }
 
-/// `status 401, 403` or `all statuses but 500-599`.
-std::string describe(const ChargeByStatus& charge);
+/// `status 401, 403`, `gRPC status 16`, or `all statuses but 500-599`.
+std::string describe_statuses(const Charge& charge);
 /// `header x-usage, else JSON /usage/prompt + /usage/completion`.
 std::string describe(const usage::UsagePlan& cost_from);
 
 /// How a request in progress ended.
 struct RequestEnd {
-  std::optional<int> status{};   ///< of the final response; empty: there was none
-  bool client_has_left = false;  ///< before the response was complete
-  bool lease_has_ended = false;  ///< another proxy has not reported in time how it ended
+  std::optional<int> status{};       ///< of the final response; empty: there was none
+  std::optional<int> grpc_status{};  ///< of a gRPC call; empty: its response was not complete
+  bool is_grpc = false;              ///< it was a gRPC call
+  bool client_has_left = false;      ///< before the response was complete
+  bool lease_has_ended = false;      ///< another proxy has not reported in time how it ended
 };
 
 /// The source of the cost of a settlement; for the log and the metrics.

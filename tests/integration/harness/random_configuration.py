@@ -80,7 +80,8 @@ def limit(random, policies, identities):
     if random.random() < 0.1 and algorithm not in ("leaky_bucket", "concurrency"):
         made["overdraft"] = True
     elif random.random() < 0.1 and algorithm != "concurrency":
-        made["charge"] = random.choice([{"status": [200]}, {"status_not": ["500-599"]}])
+        made["charge"] = random.choice([{"status": [200]}, {"status_not": ["500-599"]},
+                                         {"grpc_status": [16]}])
     return made
 
 

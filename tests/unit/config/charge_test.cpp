@@ -26,6 +26,18 @@ TEST_CASE("a limit is charged by the status of the response") {
   CHECK_FALSE(must_load(with_charge("cost: 1"))->proxy.routes[0].limits[0].charge);
 }
 
+TEST_CASE("a limit is charged by the status of a gRPC call") {
+  const auto charge = [](const std::string& text) {
+    return *must_load(with_charge("charge: " + text))->proxy.routes[0].limits[0].charge;
+  };
+  CHECK(charge("{grpc_status: [0, 7-9, 16]}").by_grpc_status ==
+        ChargeByStatus{.statuses = {{0, 0}, {7, 9}, {16, 16}}});
+  CHECK_FALSE(charge("{grpc_status: [16]}").by_status);
+  const limiter::Charge both = charge("{status: [401], grpc_status_not: [14]}");
+  CHECK(both.by_status == ChargeByStatus{.statuses = {{401, 401}}});
+  CHECK(both.by_grpc_status == ChargeByStatus{.statuses = {{14, 14}}, .is_exclusion = true});
+}
+
 TEST_CASE("concurrency has a limit and no rate") {
   const auto load = [](const std::string& keys) {
     return "policies: {p: {" + keys + "}}\nroutes: [{respond: {}, limits: [{policy: p}]}]\n";

@@ -49,6 +49,50 @@ TEST_CASE("a cost is charged for the listed statuses, or for all others") {
         settled(is_failure));
 }
 
+TEST_CASE("a gRPC call is charged by its own status") {
+  const Charge failed{.by_grpc_status = ChargeByStatus{.statuses = {{7, 7}, {16, 16}}}};
+  const Charge all_but_down{.by_grpc_status =
+                                ChargeByStatus{.statuses = {{13, 15}}, .is_exclusion = true}};
+  const auto [status, is_failure, is_success] = GENERATE(table<int, bool, bool>({
+      {0, false, true},
+      {7, true, true},
+      {13, false, false},
+      {16, true, true},
+  }));
+  CAPTURE(status);
+  const auto settled = [](bool is_charged) {
+    return Settled{.units = is_charged ? 7 : 0, .by = SettledBy::status};
+  };
+  const RequestEnd end{.status = 200, .grpc_status = status, .is_grpc = true};
+  CHECK(settle(failed, 7, end) == settled(is_failure));
+  CHECK(settle(all_but_down, 7, end) == settled(is_success));
+  // The HTTP status is that of all calls.
+  Charge both = failed;
+  both.by_status = ChargeByStatus{.statuses = {{200, 200}}};
+  CHECK(settle(both, 7, end) == settled(is_failure));
+  // Without a rule for gRPC it decides.
+  CHECK(settle(failed_logins, 7, end) == settled(false));
+}
+
+TEST_CASE("a request that is no gRPC call has none of the listed statuses") {
+  Charge charge{.by_grpc_status = ChargeByStatus{.statuses = {{16, 16}}}};
+  CHECK(settle(charge, 7, {.status = 401}).units == 0);
+  charge.by_grpc_status->is_exclusion = true;
+  CHECK(settle(charge, 7, {.status = 401}).units == 7);
+  charge.by_status = failed_logins.by_status;
+  CHECK(settle(charge, 7, {.status = 401}).units == 7);
+  CHECK(settle(charge, 7, {.status = 200}).units == 0);
+}
+
+TEST_CASE("a gRPC call whose response was cut has no status") {
+  const Charge charge{.by_grpc_status =
+                          ChargeByStatus{.statuses = {{14, 14}}, .is_exclusion = true}};
+  CHECK(settle(charge, 7, {.status = 200, .is_grpc = true}) ==
+        Settled{.units = 0, .by = SettledBy::missing});
+  CHECK(settle(charge, 7, {.status = 200, .is_grpc = true, .client_has_left = true}) ==
+        Settled{.units = 7, .by = SettledBy::aborted});
+}
+
 TEST_CASE("without a response only a client that left is charged") {
   for (const Charge& charge : {failed_logins, all_but_errors, by_cost(), Charge{}}) {
     CHECK(settle(charge, 7, {}) == Settled{.units = 0, .by = SettledBy::missing});
@@ -112,8 +156,11 @@ TEST_CASE("a reserve without cost_from is the cost") {
 }
 
 TEST_CASE("the description of a charge") {
-  CHECK(describe(*failed_logins.by_status) == "status 401, 403");
-  CHECK(describe(*all_but_errors.by_status) == "all statuses but 500-599");
+  CHECK(describe_statuses(failed_logins) == "status 401, 403");
+  CHECK(describe_statuses(all_but_errors) == "all statuses but 500-599");
+  const Charge both{.by_status = all_but_errors.by_status,
+                    .by_grpc_status = ChargeByStatus{.statuses = {{16, 16}}}};
+  CHECK(describe_statuses(both) == "all statuses but 500-599, gRPC status 16");
   CHECK(describe(*by_cost().cost_from) == "header x-cost, else JSON /a + /b");
 }
 
