@@ -22,6 +22,15 @@ void write_routes(MetricSink& out, const Instruments& in) {
       out.sample({{"route", route.name}, {"code", std::to_string(100 + i)}}, route.by_status[i]);
     }
   }
+  out.family("weir_grpc_responses_total", "counter",
+             "Responses to gRPC calls, by route and gRPC status.");
+  for (const auto& route : routes) {
+    for (std::size_t i = 0; i < route.by_grpc_status.size(); ++i) {
+      if (route.by_grpc_status[i] == 0) continue;
+      out.sample({{"route", route.name}, {"grpc_status", std::to_string(i)}},
+                 route.by_grpc_status[i]);
+    }
+  }
   out.family("weir_denials_total", "counter", "Requests that a limit denied, by route.");
   for (const auto& route : routes)
     out.sample({{"route", route.name}}, route.denied);

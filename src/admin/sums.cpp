@@ -10,6 +10,8 @@ namespace weir::admin {
 void RouteSum::add(const RouteCounters& part) {
   for (std::size_t i = 0; i < by_status.size(); ++i)
     by_status[i] += part.by_status[i].value();
+  for (std::size_t i = 0; i < by_grpc_status.size(); ++i)
+    by_grpc_status[i] += part.by_grpc_status[i].value();
   denied += part.denied.value();
   duration.add(part.duration);
 }

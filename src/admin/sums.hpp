@@ -23,6 +23,7 @@ inline constexpr std::string_view unmatched_route = "none";
 struct RouteSum {
   std::string_view name;
   std::array<std::uint64_t, 500> by_status{};  ///< index: status - 100
+  std::array<std::uint64_t, 17> by_grpc_status{};
   std::uint64_t denied = 0;
   HistogramSum duration{};
 

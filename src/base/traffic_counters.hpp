@@ -11,7 +11,8 @@
 namespace weir {
 
 struct RouteCounters {
-  std::array<Counter, 500> by_status;  ///< index: status - 100
+  std::array<Counter, 500> by_status;      ///< index: status - 100
+  std::array<Counter, 17> by_grpc_status;  ///< of gRPC calls; index: their status
   DurationHistogram duration;
   Counter denied;  ///< requests that a limit or an override denied, whatever their status
 

@@ -229,6 +229,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .word(R"(,"trace_id":)", record.trace_id)
       .text(R"(,"user_agent":)", record.user_agent)
       .word(R"(,"protocol":)", record.protocol)
+      .number(R"(,"grpc_status":)", record.grpc_status)
       .end();
 }
 

@@ -96,7 +96,8 @@ struct AccessRecord {
   std::string_view request_id{};
   std::string_view trace_id{};
   std::string_view user_agent{};
-  std::string_view protocol{};  ///< "HTTP/1.1"
+  std::string_view protocol{};                ///< "HTTP/1.1"
+  std::optional<std::int64_t> grpc_status{};  ///< of a gRPC call
 };
 
 /// Appends the line with its '\n'.

@@ -64,6 +64,12 @@ void add_settlement(const DecisionRecord& decision, log::AccessRecord& to) {
   to.settled_by = decision.settled_by;
 }
 
+/// The status of a gRPC call; empty: not a call, or its response was not complete.
+std::optional<int> grpc_status_of(const ClientSide& client) {
+  const auto status = client.responder->grpc_status();
+  return status ? std::optional(grpc::code_of(*status)) : std::nullopt;
+}
+
 /// The id that a trusted peer gives a request; empty: it gives none.
 std::string_view given_id(const http::ReceivedRequest& request) {
   if (!request.peer_is_trusted) return {};
@@ -352,6 +358,8 @@ int Exchange::status() const {
 void Exchange::finish() {
   const Instant now = context_.pass_clock.now();
   count_.count(counted_status_.value_or(status()), now);
+  if (is_grpc_call(request_.view, decision_.route()))
+    count_.count_grpc(client_.responder->grpc_status());
   settle(now);
   log::AccessLog& log = *generation_->access_log;
   const bool is_denied = recorded_.outcome == limiter::Outcome::denied ||
@@ -370,6 +378,8 @@ void Exchange::finish() {
 /// Ends the holds of an admitted request.
 void Exchange::settle(Instant now) {
   const limiter::RequestEnd how{.status = response_status_,
+                                .grpc_status = grpc_status_of(client_),
+                                .is_grpc = is_grpc_call(request_.view, decision_.route()),
                                 .client_has_left = client_is_gone_ && !client_.watchdog->aborted()};
   hold_.settle(*generation_, how, recorded_, now);
   if (copy_.is_open()) [[unlikely]]
@@ -396,6 +406,7 @@ log::AccessRecord Exchange::record(Duration took) const {
                                            : http::trace_id_of(request_.traceparent),
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
                            .protocol = protocol_of(request_.view)};
+  if (is_grpc_call(request_.view, route)) record.grpc_status = grpc_status_of(client_);
   if (route != nullptr) record.route = route->name;
   if (recorded_.plan != nullptr) record.plan = *recorded_.plan;
   if (forwarded_.upstream != nullptr) {

@@ -7,6 +7,7 @@
 #include "base/time.hpp"
 #include "base/traffic_counters.hpp"
 #include "decision/usage_meter.hpp"
+#include "grpc/status.hpp"
 #include "http/received_request.hpp"
 #include "proxy/context.hpp"
 #include "proxy/generation.hpp"
@@ -31,6 +32,10 @@ class RequestCount {
   void count(int status, Instant now) {
     if (!is_done_ && status != 0) counters_->count(status, now - started_at_);
     is_done_ = true;
+  }
+  /// Counts a gRPC call, besides count(). Empty: its response was not complete.
+  void count_grpc(std::optional<grpc::Status> status) {
+    if (status) counters_->by_grpc_status[static_cast<std::size_t>(*status)].add();
   }
 
  private:

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "decision/header_list_inspection.hpp"
+#include "http/request_view.hpp"
 #include "proxy/context.hpp"
+#include "proxy/grpc_answer.hpp"
 #include "proxy/own_answers.hpp"
 
 namespace weir::proxy {
@@ -16,6 +18,14 @@ std::size_t size_of(const http::FieldSection& fields) {
   for (const http::Field field : fields)
     size += field.name.size() + field.value.size();
   return size;
+}
+
+/// Reads grpc-status, if it is there: one in the trailers replaces one in the head.
+template <class Fields>
+void read_grpc_status(const Fields& fields, std::optional<grpc::Status>& to) {
+  for (const auto& field : fields) {
+    if (http::iequals(field.name, "grpc-status")) to = grpc::parse_status(field.value);
+  }
 }
 
 constexpr std::size_t most_interims = 32;  ///< forwarded for a request
@@ -123,7 +133,11 @@ loop::Task<> Http2Responder::answer(OwnAnswer answer) {
   add_own_answer_fields(fields_, answer, hop(answer.limit_fields),
                         context.date.at(context.pass_clock.now()));
   status_ = answer.status;
-  head_is_due_ = is_ended_ = true;
+  is_grpc_ = is_grpc_call(request_->view);
+  grpc_status_.reset();
+  if (is_grpc_) read_grpc_status(fields_, grpc_status_);
+  head_is_due_ = true;
+  end(http::no_fields);
   bytes_.clear();
   if (has_content(answer.status) && request_->view.method != "HEAD") bytes_.append(answer.body);
   uncounted_ = bytes_.size();
@@ -146,6 +160,9 @@ loop::Task<error_code> Http2Responder::interim(const http::ResponseHead& head) {
 
 void Http2Responder::begin(const ForwardedAnswer& answer) {
   status_ = answer.head.line.status;
+  grpc_status_.reset();
+  is_grpc_ = is_grpc_call(request_->view);
+  if (is_grpc_) read_grpc_status(answer.head.fields, grpc_status_);
   fields_.clear();
   http::add_response_fields(fields_, answer.head, hop(answer.limit_fields), answer.date);
   bytes_.clear();
@@ -165,6 +182,9 @@ void Http2Responder::end(const http::FieldSection& trailers) {
   is_ended_ = true;
   trailers_.clear();
   trailers_.add(trailers);
+  if (!is_grpc_) return;
+  read_grpc_status(trailers, grpc_status_);
+  if (!grpc_status_) grpc_status_ = grpc::status_of_http(status_);
 }
 
 bool Http2Responder::send(error_code& ec) {

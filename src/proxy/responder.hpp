@@ -81,6 +81,9 @@ class Responder {
 
   /// The status of the final response, from begin() or answer() on; 0 before that.
   int status() const { return status_; }
+  /// The status of gRPC of the final response to a call, once the client can know it: that of the
+  /// trailers, or of the head of a response without a body. Empty: not known, or not a call.
+  std::optional<grpc::Status> grpc_status() const { return grpc_status_; }
   /// True if a part of the final response may have been sent.
   bool has_begun() const { return has_begun_; }
   /// All bytes sent to the client for this request.
@@ -90,11 +93,13 @@ class Responder {
   /// Prepares for another response.
   void clear() {
     status_ = 0;
+    grpc_status_.reset();
     has_begun_ = false;
     bytes_sent_ = 0;
   }
 
   int status_ = 0;
+  std::optional<grpc::Status> grpc_status_;
   bool has_begun_ = false;
   std::uint64_t bytes_sent_ = 0;
 };

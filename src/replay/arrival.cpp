@@ -44,6 +44,7 @@ void fill_own(Arrival& arrival, const OwnRecord& own) {
   constexpr int client_closed_request = 499;
   arrival.client_has_left = own.aborted_by == "client" || arrival.status == client_closed_request;
   if (!has_response(own) || arrival.status == client_closed_request) arrival.status.reset();
+  if (own.grpc_status) arrival.grpc_status = static_cast<int>(*own.grpc_status);
   Arrival::Logged& logged = arrival.logged;
   logged.decision = own.decision;
   logged.policy = own.policy;
@@ -78,6 +79,7 @@ void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host) 
   arrival.status = logged.status;
   arrival.ends_at.reset();
   if (logged.duration) arrival.ends_at = std::max(arrival.at, logged.at + *logged.duration);
+  arrival.grpc_status.reset();
   arrival.client_has_left = false;
   arrival.is_own = logged.own.has_value();
   if (logged.own) fill_own(arrival, *logged.own);

@@ -11,6 +11,7 @@
 #include "base/ip_address.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
+#include "limiter/charge.hpp"
 #include "replay/logged_request.hpp"
 
 namespace weir::replay {
@@ -25,9 +26,10 @@ struct LoggedIdentity {
 struct Arrival {
   Instant at{};  ///< when it is decided
   IpAddress peer{};
-  std::string head{};            ///< empty: the log has no valid request
-  std::optional<int> status{};   ///< of its response
-  bool client_has_left = false;  ///< before the response was complete
+  std::string head{};                ///< empty: the log has no valid request
+  std::optional<int> status{};       ///< of its response
+  std::optional<int> grpc_status{};  ///< empty: not a gRPC call, or not in the log
+  bool client_has_left = false;      ///< before the response was complete
   /// What Weir has decided, if it is a line of Weir's own log.
   struct Logged {
     std::string decision{};  ///< empty: no limit applied
@@ -47,6 +49,13 @@ struct Arrival {
   std::string_view file{};  ///< outlives the arrival
   std::uint64_t line = 0;
   std::optional<Instant> ends_at{};  ///< empty: the log has no duration
+
+  limiter::RequestEnd end() const {
+    return {.status = status,
+            .grpc_status = grpc_status,
+            .is_grpc = grpc_status.has_value(),
+            .client_has_left = client_has_left};
+  }
 };
 
 /// Fills an arrival. `host`: of a request whose log has none. The client of the log is the peer. A

@@ -41,8 +41,7 @@ void Flips::receive(const Arrival& arrival, Instant now) {
                       .label = label,
                       .peer_is_trusted = arrival.is_own},
                      now);
-  offline::RealEnd end{
-      .how = {.status = arrival.status, .client_has_left = arrival.client_has_left}};
+  offline::RealEnd end{.how = arrival.end()};
   if (was_served(arrival))
     end.served = std::max(Duration{0}, arrival.ends_at.value_or(arrival.at) - arrival.at);
   for (const Arrival::Logged::Cost& cost : arrival.logged.costs) {

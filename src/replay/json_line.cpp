@@ -120,9 +120,9 @@ JsonLineReader::JsonLineReader(JsonMembers members) {
   for (auto& [name, path] : members.fields)
     sought_.push_back({.path = std::move(path), .part = Part::field, .name = std::move(name)});
   if (!members.is_own) return;
-  for (const std::string_view name :
-       {"request_id", "route", "plan", "upstream", "decision", "policy", "identity",
-        "identity_kind", "aborted_by", "cost", "reserved", "remaining", "upstream_us"})
+  for (const std::string_view name : {"request_id", "route", "plan", "upstream", "decision",
+                                      "policy", "identity", "identity_kind", "aborted_by", "cost",
+                                      "reserved", "remaining", "upstream_us", "grpc_status"})
     sought_.push_back({.path = std::string(name), .part = Part::own, .name = std::string(name)});
 }
 
@@ -315,7 +315,8 @@ void JsonLineReader::note_own(std::string_view name, std::string_view text) {
   }
   for (const auto& [member, to] : {std::pair{"cost", &own_.cost},
                                    {"reserved", &own_.reserved},
-                                   {"remaining", &own_.remaining}}) {
+                                   {"remaining", &own_.remaining},
+                                   {"grpc_status", &own_.grpc_status}}) {
     if (name == member) *to = parse_number<std::int64_t>(text);
   }
 }

@@ -40,6 +40,7 @@ struct OwnRecord {
   std::optional<std::int64_t> cost{};
   std::optional<std::int64_t> reserved{};
   std::optional<std::int64_t> remaining{};
+  std::optional<std::int64_t> grpc_status{};
   bool has_response = false;  ///< of an upstream
   std::span<const OwnLimit> others{};
 };

@@ -88,9 +88,8 @@ void Run::receive(const Arrival& arrival) {
   if (flips_) flips_->receive(arrival, now_);
   const std::uint64_t label = take_label();
   InProgress& one = in_progress_[label];
-  one.status = arrival.status;
+  one.how = arrival.end();
   one.ends_at = arrival.ends_at;
-  one.client_has_left = arrival.client_has_left;
   one.is_own = arrival.is_own;
   if (arrival.is_own) one.logged = arrival.logged;
   one.file = arrival.file;
@@ -104,7 +103,7 @@ void Run::receive(const Arrival& arrival) {
   count_absent();
   study(request, arrival);
   if (request.state() != State::waiting) return decided(request, now_);
-  if (one.client_has_left && one.ends_at) instance_.end_at(request, *one.ends_at);
+  if (one.how.client_has_left && one.ends_at) instance_.end_at(request, *one.ends_at);
   take_events(now_);
 }
 
@@ -145,7 +144,7 @@ void Run::decided(offline::Request& request, Instant now) {
 
 void Run::end(offline::Request& request, Instant now) {
   const InProgress& one = in_progress_[request.label()];
-  offline::Ending ending{.how = {.status = one.status, .client_has_left = one.client_has_left}};
+  offline::Ending ending{.how = one.how};
   fields_.clear();
   if (one.is_own) {
     for (const Arrival::Logged::Cost& cost : one.logged.costs)
@@ -202,9 +201,7 @@ void Run::study(offline::Request& request, const Arrival& arrival) {
   if (!request.is_limited()) return;
   const limiter::Outcome outcome = request.decision().verdict().outcome;
   if (outcome != allowed && outcome != denied) return;
-  const LadderEnd end{
-      .at = arrival.ends_at.value_or(now_),
-      .how = {.status = arrival.status, .client_has_left = arrival.client_has_left}};
+  const LadderEnd end{.at = arrival.ends_at.value_or(now_), .how = arrival.end()};
   study_.decide(request.decision().evaluation(), end,
                 arrival.is_own ? std::span<const Arrival::Logged::Cost>(arrival.logged.costs)
                                : std::span<const Arrival::Logged::Cost>(),

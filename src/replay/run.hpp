@@ -47,9 +47,8 @@ class Run {
  private:
   /// A request that has not ended.
   struct InProgress {
-    std::optional<int> status{};
+    limiter::RequestEnd how{};
     std::optional<Instant> ends_at{};
-    bool client_has_left = false;
     bool is_own = false;
     Arrival::Logged logged{};
     std::string_view file{};

@@ -9,6 +9,7 @@ from harness.http2_case import Http2Case
 ONE = {"one": {"algorithm": "gcra", "rate": "1/1h", "burst": 1}}
 SUCCESS = {"status": 200, "content_type": "application/grpc", "headers": {"grpc-status": "0"}, "body": ""}
 KEYED = {"key": {"header": "x-key"}}
+ADMIN = {"address": "127.0.0.1:0"}
 CALL = [("content-type", "application/grpc"), ("te", "trailers")]
 
 
@@ -74,6 +75,91 @@ class Answers(Http2Case):
     def test_a_request_that_is_refused_before_it_has_a_route(self):
         response = self.ask(configuration(routes=[{"respond": {}}]), path="/" + "x" * 9000)
         self.assertEqual((response.status, response["grpc-status"]), (200, "2"))
+
+
+def outcome(head, trailers=None):
+    """An upstream that answers a call with these fields, and with the trailers after a message."""
+    def behaviour(exchange):
+        exchange.read_body()
+        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        if trailers is None:
+            exchange.send(f"HTTP/1.1 200 OK\r\n{lines}Content-Length: 0\r\n\r\n".encode())
+            return
+        end = "".join(f"{name}: {value}\r\n" for name, value in trailers.items())
+        exchange.send(f"HTTP/1.1 200 OK\r\n{lines}Transfer-Encoding: chunked\r\n\r\n"
+                      f"5\r\n\0\0\0\0\0\r\n0\r\n{end}\r\n".encode())
+
+    return behaviour
+
+
+GRPC = {"content-type": "application/grpc"}
+
+
+class Outcomes(Http2Case):
+    def log_line(self, behaviour, fields=CALL, **sections):
+        self.serve(behaviour, access_log={}, **sections)
+        self.client.request("POST", "/shop.Cart/Add", fields, b"\0\0\0\0\0")
+        return self.log_lines(1)[0]
+
+    def test_the_log_has_the_status_of_the_upstream(self):
+        for behaviour, logged in ((outcome(GRPC, {"grpc-status": "5"}), 5),
+                                  (outcome(GRPC, {"grpc-status": "0"}), 0),
+                                  (outcome({**GRPC, "grpc-status": "16"}), 16),
+                                  (outcome({**GRPC, "grpc-status": "0"}, {"grpc-status": "13"}), 13),
+                                  (outcome(GRPC, {"grpc-status": "99"}), 2),
+                                  (outcome(GRPC, {}), 2)):
+            line = self.log_line(behaviour)
+            self.assertEqual((line["status"], line["grpc_status"]), (200, logged))
+
+    def test_a_response_without_a_status_has_that_of_its_http_status(self):
+        def behaviour(exchange):
+            exchange.read_body()
+            exchange.send(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+
+        self.assertEqual(self.log_line(behaviour)["grpc_status"], 14)
+
+    def test_other_requests_have_none(self):
+        line = self.log_line(outcome(GRPC, {"grpc-status": "5"}), {"content-type": "application/json", "te": "trailers"})
+        self.assertIsNone(line["grpc_status"])
+
+    def test_a_response_that_is_cut_has_none(self):
+        def behaviour(exchange):
+            exchange.read_body()
+            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\n"
+                          b"Transfer-Encoding: chunked\r\n\r\n5\r\n\0\0\0\0\0\r\n")
+            exchange.close()
+
+        line = self.log_line(behaviour)
+        self.assertEqual((line["status"], line["grpc_status"], line["aborted_by"]), (200, None, "upstream"))
+
+    def test_an_own_answer_has_the_status_that_was_sent(self):
+        weir = self.weir = self.start(limited(ONE, [{"policy": "one"}], access_log={}, admin=ADMIN))
+        client = self.speak(weir)
+        for _ in range(3):
+            client.request("POST", "/", CALL)
+        lines = self.log_lines(3)
+        self.assertEqual([(line["status"], line["grpc_status"], line["decision"]) for line in lines[1:]],
+                         [(200, 8, "denied")] * 2)
+        metrics = self.connect_admin(weir).get("/metrics").body.decode()
+        self.assertIn('weir_grpc_responses_total{route="all",grpc_status="8"} 2\n', metrics)
+        self.assertIn('weir_requests_total{route="all",code="429"} 2\n', metrics)
+
+    def test_a_call_is_charged_by_its_outcome(self):
+        statuses = iter(["0", "16", "0", "16"])
+
+        def behaviour(exchange):
+            outcome(GRPC, {"grpc-status": next(statuses)})(exchange)
+
+        upstream = self.upstream(behaviour)
+        config = limited({"two": {"algorithm": "sliding_log", "rate": "2/1h"}}, [])
+        config["upstreams"] = {"main": {"servers": [{"url": upstream.url}]}}
+        config["routes"] = [{"upstream": "main", "limits": [{"policy": "two", "charge": {"grpc_status": [16]}}]}]
+        client = self.speak(self.start(config))
+        seen = []
+        for _ in range(5):
+            response = client.request("POST", "/", CALL, b"\0\0\0\0\0")
+            seen.append(response.trailers.get("grpc-status") or response["grpc-status"])
+        self.assertEqual(seen, ["0", "16", "0", "16", "8"])
 
 
 class Clients(GrpcCase):

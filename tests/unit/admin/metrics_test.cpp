@@ -58,6 +58,8 @@ TEST_CASE("requests and decisions of all workers are added up") {
   process.named[1]->routes[0]->count(200, Duration{101});
   process.named[1]->routes[0]->count(429, Duration{31'000'000});
   process.named[0]->routes[1]->count(404, Duration{1});
+  process.named[0]->routes[0]->by_grpc_status[8].add();
+  process.named[1]->routes[0]->by_grpc_status[8].add(2);
   process.named[0]->routes[0]->denied.add(2);
   process.named[1]->routes[0]->denied.add(3);
   process.policies[0][0]->allowed.add(3);
@@ -74,6 +76,7 @@ TEST_CASE("requests and decisions of all workers are added up") {
                    {R"(weir_requests_total{route="search",code="200"})", "2"},
                    {R"(weir_requests_total{route="search",code="429"})", "1"},
                    {R"(weir_requests_total{route="none",code="404"})", "1"},
+                   {R"(weir_grpc_responses_total{route="search",grpc_status="8"})", "3"},
                    {R"(weir_denials_total{route="search"})", "5"},
                    {R"(weir_denials_total{route="none"})", "0"},
                    {R"(weir_request_duration_seconds_bucket{route="search",le="0.0001"})", "1"},
@@ -320,7 +323,7 @@ TEST_CASE("every sample follows the HELP and TYPE of its own family, once each")
       CHECK(line.starts_with(family));
     }
   }
-  CHECK(families.size() == 35);
+  CHECK(families.size() == 36);
 }
 
 TEST_CASE("the exposition escapes label values") {

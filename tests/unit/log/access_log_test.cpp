@@ -54,7 +54,8 @@ AccessRecord full_record() {
           .request_id = "6f1c",
           .trace_id = "4bf92f3577b34da6a3ce929d0e0e4736",
           .user_agent = "curl/8.0",
-          .protocol = "HTTP/1.1"};
+          .protocol = "HTTP/1.1",
+          .grpc_status = 8};
 }
 
 const std::vector<std::string> fields{
@@ -66,7 +67,7 @@ const std::vector<std::string> fields{
     "retry_after_ms", "delay_us",    "decision_us", "decided_at",
     "store",          "client",      "identity",    "identity_kind",
     "other_limits",   "request_id",  "trace_id",    "user_agent",
-    "protocol"};
+    "protocol",       "grpc_status"};
 
 std::unique_ptr<LineWriter> unread_writer() {
   auto writer = LineWriter::open("/dev/null");
@@ -106,7 +107,7 @@ TEST_CASE("append_json_line writes every field in order") {
       R"("decision":"denied","policy":"per_user","denied_by":null,"cost":5,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":1501,"delay_us":0,"decision_us":3,"decided_at":1738367999000001,)"
       R"("store":"memory","client":"192.0.2.1","identity":"000000000000000f0123456789abcdef",)"
       R"("identity_kind":"user","other_limits":null,)"
-      R"("request_id":"6f1c","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","user_agent":"curl/8.0","protocol":"HTTP/1.1"})"
+      R"("request_id":"6f1c","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","user_agent":"curl/8.0","protocol":"HTTP/1.1","grpc_status":8})"
       "\n");
 }
 
@@ -117,7 +118,7 @@ TEST_CASE("append_json_line writes null for what does not apply") {
       R"("plan":null,"status":null,"aborted_by":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_server":null,"upstream_us":null,)"
       R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null,"retry_after_ms":null,"delay_us":null,"decision_us":null,"decided_at":null,)"
       R"("store":null,"client":null,"identity":null,"identity_kind":null,"other_limits":null,)"
-      R"("request_id":null,"trace_id":null,"user_agent":null,"protocol":null})"
+      R"("request_id":null,"trace_id":null,"user_agent":null,"protocol":null,"grpc_status":null})"
       "\n");
 }
 

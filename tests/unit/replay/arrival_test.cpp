@@ -49,6 +49,20 @@ TEST_CASE("bytes that would end a line never reach the head") {
   }
 }
 
+TEST_CASE("a gRPC call ends with the status of Weir's own log") {
+  Arrival arrival;
+  LoggedRequest logged = get("/");
+  logged.status = 200;
+  logged.own = OwnRecord{.grpc_status = 16};
+  fill(arrival, logged, "localhost");
+  CHECK(arrival.end().is_grpc);
+  CHECK(arrival.end().grpc_status == 16);
+  logged.own->grpc_status.reset();
+  fill(arrival, logged, "localhost");
+  CHECK_FALSE(arrival.end().is_grpc);
+  CHECK(arrival.end().status == 200);
+}
+
 TEST_CASE("a request is decided when Weir decided it, and ends after its duration") {
   Arrival arrival;
   LoggedRequest logged = get("/");
