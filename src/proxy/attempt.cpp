@@ -195,8 +195,7 @@ loop::Task<error_code> Attempt::flush() {
 }
 
 loop::Task<Failure> Attempt::read_response() {
-  const Duration timeout = phase_.upstream().response_timeout;
-  if (upload_.state().has_finished) watchdog_.arm(Phase::response, timeout);
+  if (upload_.state().has_finished) watchdog_.arm(Phase::response, phase_.response_timeout());
   Response response;
   for (;;) {
     const UpstreamStream::HeadState state = stream_->take_head(response.received);
@@ -219,7 +218,7 @@ loop::Task<Failure> Attempt::read_response() {
     answer_has_begun_ = stream_->has_unread();
     // The response timeout is not restarted, because an upstream could send 103 forever.
     if (upload_.state().has_finished && watchdog_.phase() != Phase::response)
-      watchdog_.arm(Phase::response, timeout);
+      watchdog_.arm(Phase::response, phase_.response_timeout());
   }
 }
 
@@ -239,7 +238,7 @@ void Attempt::take_head(Response& response) {
 /// Checked before each wait as well, because a cancellation without a read in progress has no
 /// effect.
 Failure Attempt::interruption() const {
-  return why_interrupted(watchdog_.interruptions(), upload_.state());
+  return phase_.blame(why_interrupted(watchdog_.interruptions(), upload_.state()));
 }
 
 /// Returns why an operation on the upstream connection has failed.

@@ -5,6 +5,7 @@
 #include "http/trace_context.hpp"
 #include "limiter/key_traffic.hpp"
 #include "proxy/grpc_answer.hpp"
+#include "proxy/grpc_call.hpp"
 #include "proxy/own_answers.hpp"
 
 namespace weir::proxy {
@@ -64,12 +65,6 @@ void add_settlement(const DecisionRecord& decision, log::AccessRecord& to) {
   to.settled_by = decision.settled_by;
 }
 
-/// The status of a gRPC call; empty: not a call, or its response was not complete.
-std::optional<int> grpc_status_of(const ClientSide& client) {
-  const auto status = client.responder->grpc_status();
-  return status ? std::optional(grpc::code_of(*status)) : std::nullopt;
-}
-
 /// The id that a trusted peer gives a request; empty: it gives none.
 std::string_view given_id(const http::ReceivedRequest& request) {
   if (!request.peer_is_trusted) return {};
@@ -104,7 +99,7 @@ void Exchange::begin(const ClientSide& client) {
   request_.id = {own_id_.data(), own_id_.size()};
   response_status_.reset();
   counted_status_.reset();
-  client_is_gone_ = false;
+  client_is_gone_ = deadline_has_passed_ = false;
   cut_by_ = log::AbortedBy::none;
   count_.begin(*generation_->counters->routes.back(), started_at_);
 }
@@ -264,6 +259,7 @@ loop::Task<> Exchange::answer(OwnAnswer answer) {
   if (route != nullptr) answer.edits = in_use(route->response_edits);
   if (answer.status >= 400 && is_grpc_call(request_.view, route)) [[unlikely]] {
     counted_status_ = answer.status;
+    if (deadline_has_passed_) answer.grpc_status = grpc::Status::deadline_exceeded;
     answer = grpc_answer(answer, recorded_, options().grpc, context_.grpc);
   }
   return client_.responder->answer(answer);
@@ -337,12 +333,14 @@ ForwardPhase Exchange::forward_phase() {
           .target = target_,
           .request_edits = in_use(route.request_edits),
           .response_edits = in_use(route.response_edits),
-          .meter = hold_.prepare_meter()};
+          .meter = hold_.prepare_meter(),
+          .deadline = deadline_of(request_.view, started_at_)};
 }
 
 loop::Task<> Exchange::fail(Failure failure) {
   Responder& responder = *client_.responder;
   client_is_gone_ = failure == Failure::downstream_gone;
+  deadline_has_passed_ = failure == Failure::deadline_passed;
   if (!responder.has_begun()) co_return co_await refuse(answer_to(failure));
   cut_by_ = is_of_upstream(failure) ? log::AbortedBy::upstream : log::AbortedBy::client;
   responder.reset();  // a cut response must not look complete (RFC 9112 section 8)
@@ -375,12 +373,14 @@ void Exchange::finish() {
   }
 }
 
-/// Ends the holds of an admitted request.
+/// Ends the holds of an admitted request. A client that chooses a short deadline must not avoid the
+/// charge by it, as one that leaves.
 void Exchange::settle(Instant now) {
+  const bool client_has_left = client_is_gone_ || deadline_has_passed_;
   const limiter::RequestEnd how{.status = response_status_,
-                                .grpc_status = grpc_status_of(client_),
+                                .grpc_status = grpc_status_of(*client_.responder),
                                 .is_grpc = is_grpc_call(request_.view, decision_.route()),
-                                .client_has_left = client_is_gone_ && !client_.watchdog->aborted()};
+                                .client_has_left = client_has_left && !client_.watchdog->aborted()};
   hold_.settle(*generation_, how, recorded_, now);
   if (copy_.is_open()) [[unlikely]]
     copy_.end(context_.traffic_copy.get(), decision_, recorded_, how, decided_at_, now);
@@ -406,7 +406,7 @@ log::AccessRecord Exchange::record(Duration took) const {
                                            : http::trace_id_of(request_.traceparent),
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
                            .protocol = protocol_of(request_.view)};
-  if (is_grpc_call(request_.view, route)) record.grpc_status = grpc_status_of(client_);
+  if (is_grpc_call(request_.view, route)) record.grpc_status = grpc_status_of(*client_.responder);
   if (route != nullptr) record.route = route->name;
   if (recorded_.plan != nullptr) record.plan = *recorded_.plan;
   if (forwarded_.upstream != nullptr) {

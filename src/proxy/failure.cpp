@@ -10,7 +10,7 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 18> answers{{
+constexpr std::array<http::Refusal, 19> answers{{
     {0, ""},
     http::head_malformed,
     http::head_too_large,
@@ -22,6 +22,7 @@ constexpr std::array<http::Refusal, 18> answers{{
     {408, "the request body did not arrive in time"},
     {400, "this port expects TLS; send the request to https://"},
     {0, ""},
+    {504, "the deadline of the call has passed"},
     {502, "the upstream cannot be reached"},
     {504, "the upstream did not accept a connection in time"},
     {502, "the upstream closed the connection before its answer was complete"},

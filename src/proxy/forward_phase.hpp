@@ -10,6 +10,7 @@
 #include "grpc/status.hpp"
 #include "http/received_request.hpp"
 #include "proxy/context.hpp"
+#include "proxy/failure.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/responder.hpp"
 #include "upstream/pool.hpp"
@@ -51,6 +52,7 @@ struct ForwardingRecord {
   std::string_view server_authority{};          ///< its authority()
   Instant begun_at;
   std::optional<Duration> upstream_took;  ///< until the head of its response arrived
+  bool is_due_at_deadline = false;  ///< the last wait for a response ends at the call's deadline
   bool has_own_connection = false;  ///< a connection was given back that only this client may reuse
 };
 
@@ -69,8 +71,23 @@ struct ForwardPhase {
   const http::FieldEdits* request_edits = nullptr;   ///< nullptr: none
   const http::FieldEdits* response_edits = nullptr;  ///< nullptr: none
   decision::UsageMeter* meter = nullptr;             ///< nullptr: the cost is not in the response
+  std::optional<Instant> deadline{};                 ///< of a gRPC call
 
   const options::Upstream& upstream() const { return pool.settings(); }
+  /// The longest wait for the head of a response that begins now: until response_timeout, or until
+  /// the deadline of the call if that is earlier.
+  Duration response_timeout() const {
+    const Duration timeout = upstream().response_timeout;
+    record.is_due_at_deadline = deadline && *deadline - context.pass_clock.now() < timeout;
+    return record.is_due_at_deadline ? *deadline - context.pass_clock.now() : timeout;
+  }
+  /// The side at fault if a server has not responded in time: the client chooses the deadline, so
+  /// the server must not be ejected for it.
+  Failure blame(Failure failure) const {
+    const bool is_deadline = failure == Failure::upstream_timed_out && record.is_due_at_deadline &&
+                             !client.responder->has_begun();
+    return is_deadline ? Failure::deadline_passed : failure;
+  }
   Duration body_timeout() const { return generation.options.downstream.body_timeout; }
 };
 

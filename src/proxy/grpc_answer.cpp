@@ -36,11 +36,6 @@ void set_message(std::string& to, const OwnAnswer& answer, bool is_denial,
 
 }  // namespace
 
-bool has_grpc_content(const http::RequestView& request) {
-  const auto* const type = request.find(http::FieldId::content_type);
-  return type != nullptr && grpc::is_grpc(type->value);
-}
-
 OwnAnswer grpc_answer(const OwnAnswer& answer, const DecisionRecord& decision,
                       const options::Grpc& options, GrpcScratch& scratch) {
   const bool is_denial = decision.outcome == limiter::Outcome::denied;

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "http/field_section.hpp"
-#include "http/request_view.hpp"
 #include "options/proxy.hpp"
 #include "proxy/decision_record.hpp"
 #include "proxy/responder.hpp"
@@ -19,18 +18,6 @@ struct GrpcScratch {
   std::string message;
   std::string details;
 };
-
-bool has_grpc_content(const http::RequestView& request);
-
-/// True for a request of HTTP/2 with the content type of gRPC. Requests of HTTP/1 are never calls.
-inline bool is_grpc_call(const http::RequestView& request) {
-  return request.version_major == 2 && has_grpc_content(request);
-}
-/// False also for a route with `decide`: its requests are questions of another proxy, which expects
-/// HTTP statuses. `route`: nullptr: none yet.
-inline bool is_grpc_call(const http::RequestView& request, const options::Route* route) {
-  return is_grpc_call(request) && (route == nullptr || !route->decide);
-}
 
 /// The same answer for a gRPC call. `answer` has a status from 400 on.
 ///

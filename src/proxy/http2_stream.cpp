@@ -6,7 +6,7 @@
 #include "decision/header_list_inspection.hpp"
 #include "http/request_view.hpp"
 #include "proxy/context.hpp"
-#include "proxy/grpc_answer.hpp"
+#include "proxy/grpc_call.hpp"
 #include "proxy/own_answers.hpp"
 
 namespace weir::proxy {

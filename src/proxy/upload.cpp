@@ -92,7 +92,7 @@ loop::Task<> Upload::send_rest(UpstreamStream& upstream) {
   if (phase_.client.responder->has_begun()) {
     watchdog_.arm(Phase::relay, phase_.body_timeout());
   } else {
-    watchdog_.arm(Phase::response, phase_.upstream().response_timeout);
+    watchdog_.arm(Phase::response, phase_.response_timeout());
   }
 }
 

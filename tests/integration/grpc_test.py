@@ -162,6 +162,34 @@ class Outcomes(Http2Case):
         self.assertEqual(seen, ["0", "16", "0", "16", "8"])
 
 
+class Deadlines(Http2Case):
+    def ask(self, grpc_timeout, **sections):
+        upstream, _ = self.late_upstream()
+        config = configuration(upstream.url, access_log={}, **sections)
+        self.weir = self.start(config)
+        self.client = self.speak(self.weir)
+        return self.client.request("POST", "/", [*CALL, ("grpc-timeout", grpc_timeout)], b"\0\0\0\0\0")
+
+    def test_a_call_ends_at_its_deadline(self):
+        response = self.ask("50m", main={"response_timeout": "1h"})
+        self.assertEqual((response["grpc-status"], response["grpc-message"]),
+                         ("4", "the deadline of the call has passed"))
+        line = self.log_lines(1)[0]
+        self.assertEqual((line["status"], line["grpc_status"], line["aborted_by"]), (200, 4, None))
+
+    def test_the_timeout_of_the_upstream_may_be_shorter(self):
+        response = self.ask("1H", main={"response_timeout": "100ms"})
+        self.assertEqual((response["grpc-status"], response["grpc-message"]),
+                         ("14", "the upstream did not answer in time"))
+
+    def test_a_short_deadline_does_not_avoid_a_charge(self):
+        limits = [{"policy": "one", "charge": {"grpc_status": [0]}}]
+        response = self.ask("50m", policies=ONE, routes=[{"upstream": "main", "limits": limits}])
+        self.assertEqual(response["grpc-status"], "4")
+        line = self.log_lines(1)[0]
+        self.assertEqual((line["cost"], line["settled_by"]), (1, "aborted"))
+
+
 class Clients(GrpcCase):
     """As a client of gRPC reports them."""
 

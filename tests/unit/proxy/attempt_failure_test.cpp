@@ -53,6 +53,39 @@ TEST_CASE("The time for each phase of an attempt is limited") {
   }
 }
 
+TEST_CASE(
+    "The deadline of a call shortens the wait for the response, and is no fault of the server") {
+  Tried tried(get, [](Configuration& settings) {
+    settings.upstreams[0].response_timeout = 2s;
+    settings.proxy.downstream.body_timeout = 3s;
+  });
+  SECTION("it is earlier than the timeout") {
+    tried.phase.deadline = tried.record.begun_at + 1s;
+    tried.start_and_receive();
+    CHECK(tried.finish_in_time() == Failure::deadline_passed);
+    const FailedTry failed = tried.attempt->failed(Failure::deadline_passed);
+    CHECK_FALSE(is_servers_fault(failed));
+    CHECK_FALSE(may_repeat(failed));
+  }
+  SECTION("it has passed before the attempt") {
+    tried.phase.deadline = tried.record.begun_at - 1s;
+    tried.start_and_receive();
+    CHECK(tried.finish_in_time() == Failure::deadline_passed);
+  }
+  SECTION("it is later") {
+    tried.phase.deadline = tried.record.begun_at + 1h;
+    tried.start_and_receive();
+    CHECK(tried.finish_in_time() == Failure::upstream_timed_out);
+  }
+  SECTION("it passes after the response has begun") {
+    tried.phase.deadline = tried.record.begun_at + 1s;
+    tried.start_and_receive();
+    tried.upstream->send(begun);
+    tried.world.run_until([&] { return tried.client_has("begun"); });
+    CHECK(tried.finish_in_time() == Failure::upstream_timed_out);
+  }
+}
+
 TEST_CASE("An attempt ends early if the client leaves or the worker ends its connections") {
   Tried tried(get);
   Watchdog& watchdog = tried.client.watchdog;

@@ -54,6 +54,7 @@ TEST_CASE("each failure has the answer of the table") {
       {"body_timed_out", body_timed_out},
       {"plain_on_tls", plain_on_tls},
       {"downstream_gone", downstream_gone},
+      {"deadline_passed", deadline_passed},
       {"upstream_unreachable", upstream_unreachable},
       {"upstream_connect_timeout", upstream_connect_timeout},
       {"upstream_broken", upstream_broken},

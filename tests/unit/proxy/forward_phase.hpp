@@ -77,15 +77,15 @@ class ForwardTest {
   ForwardingRecord record;
   RequestCount count;
   const http::FieldSection limit_fields{{"RateLimit", "\"p\";r=1"}};
-  const ForwardPhase phase{.context = world.context,
-                           .generation = *world.context.generation,
-                           .client = client.side,
-                           .request = request,
-                           .limit_fields = &limit_fields,
-                           .pool = *world.context.generation->pools[0],
-                           .counters = *world.counters->upstreams[0],
-                           .record = record,
-                           .count = count};
+  ForwardPhase phase{.context = world.context,
+                     .generation = *world.context.generation,
+                     .client = client.side,
+                     .request = request,
+                     .limit_fields = &limit_fields,
+                     .pool = *world.context.generation->pools[0],
+                     .counters = *world.counters->upstreams[0],
+                     .record = record,
+                     .count = count};
   std::unique_ptr<FarEnd> upstream;  ///< the connection accepted last
   std::string received;              ///< on it
 

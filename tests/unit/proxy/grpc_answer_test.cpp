@@ -1,41 +1,10 @@
 #include "proxy/grpc_answer.hpp"
 
-#include <vector>
-
 #include "catch.hpp"
 #include "unit/http/lines_of.hpp"
 
 namespace weir::proxy {
 namespace {
-
-http::RequestView request(std::vector<http::FieldView>& fields, std::uint8_t version,
-                          std::string_view type) {
-  fields = {{.id = http::FieldId::content_type, .name = "content-type", .value = type}};
-  http::RequestView view;
-  view.version_major = version;
-  view.fields = fields;
-  return view;
-}
-
-TEST_CASE("a call is a request of HTTP/2 with the content type of gRPC") {
-  std::vector<http::FieldView> fields;
-  CHECK(is_grpc_call(request(fields, 2, "application/grpc+proto")));
-  CHECK_FALSE(is_grpc_call(request(fields, 1, "application/grpc+proto")));
-  CHECK_FALSE(is_grpc_call(request(fields, 2, "application/json")));
-  http::RequestView without_fields;
-  without_fields.version_major = 2;
-  CHECK_FALSE(is_grpc_call(without_fields));
-}
-
-TEST_CASE("a question of another proxy is answered with HTTP statuses") {
-  std::vector<http::FieldView> fields;
-  const auto call = request(fields, 2, "application/grpc");
-  options::Route route;
-  CHECK(is_grpc_call(call, nullptr));
-  CHECK(is_grpc_call(call, &route));
-  route.decide = true;
-  CHECK_FALSE(is_grpc_call(call, &route));
-}
 
 DecisionRecord denial() {
   DecisionRecord decision;

@@ -1,0 +1,24 @@
+#include "proxy/grpc_call.hpp"
+
+#include "grpc/fields.hpp"
+
+namespace weir::proxy {
+
+bool has_grpc_content(const http::RequestView& request) {
+  const auto* const type = request.find(http::FieldId::content_type);
+  return type != nullptr && grpc::is_grpc(type->value);
+}
+
+std::optional<Instant> deadline_of(const http::RequestView& request, Instant begin) {
+  if (!is_grpc_call(request)) return std::nullopt;
+  const auto* const field = request.find("grpc-timeout");
+  const auto timeout = field == nullptr ? std::nullopt : grpc::parse_timeout(field->value);
+  return timeout ? std::optional(begin + *timeout) : std::nullopt;
+}
+
+std::optional<int> grpc_status_of(const Responder& responder) {
+  const auto status = responder.grpc_status();
+  return status ? std::optional(grpc::code_of(*status)) : std::nullopt;
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,34 @@
+// The properties of a request that is a gRPC call: "gRPC over HTTP2" in the documents of gRPC.
+// Pure.
+#pragma once
+
+#include <optional>
+
+#include "base/time.hpp"
+#include "http/request_view.hpp"
+#include "options/proxy.hpp"
+#include "proxy/responder.hpp"
+
+namespace weir::proxy {
+
+/// True if the content type is that of gRPC.
+bool has_grpc_content(const http::RequestView& request);
+
+/// True for a request of HTTP/2 with the content type of gRPC. Requests of HTTP/1 are never calls.
+inline bool is_grpc_call(const http::RequestView& request) {
+  return request.version_major == 2 && has_grpc_content(request);
+}
+/// False also for a route with `decide`: its requests are questions of another proxy, which expects
+/// HTTP statuses. `route`: nullptr: none yet.
+inline bool is_grpc_call(const http::RequestView& request, const options::Route* route) {
+  return is_grpc_call(request) && (route == nullptr || !route->decide);
+}
+
+/// The instant by which a call wants its response: grpc-timeout after its begin. Empty: it has
+/// none, or is not a call.
+std::optional<Instant> deadline_of(const http::RequestView& request, Instant begin);
+
+/// The number of the status of a call; empty: its response is not complete, or it is not a call.
+std::optional<int> grpc_status_of(const Responder& responder);
+
+}  // namespace weir::proxy
