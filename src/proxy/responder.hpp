@@ -36,7 +36,7 @@ struct OwnAnswer {
   /// The reason in plain text, for gRPC clients; empty: see grpc_answer().
   std::string_view detail{};
   std::optional<std::int64_t> retry_after_s{};  ///< as in Retry-After
-  /// Of the answer to a gRPC call, which has no body and everything in its head.
+  /// The status of an answer to a gRPC call, which has everything in its head and no body.
   std::optional<grpc::Status> grpc_status{};
 };
 

@@ -1,9 +1,10 @@
 """gRPC: Weir's own answers to calls."""
 
 import base64
+import json
 
 from harness.case import configuration, limited
-from harness.grpc_case import GrpcCase
+from harness.grpc_case import GrpcCase, client_library
 from harness.http2_case import Http2Case
 
 ONE = {"one": {"algorithm": "gcra", "rate": "1/1h", "burst": 1}}
@@ -231,3 +232,65 @@ class Clients(GrpcCase):
         respond = {"status": 503, "body": "back at noon \u00e9\n", "content_type": "text/plain"}
         outcome = self.call(self.channel(self.start(configuration(routes=[{"respond": respond}]))))
         self.assertEqual((outcome.code, outcome.details), ("UNAVAILABLE", "back at noon \u00e9"))
+
+
+class Services(GrpcCase):
+    """A client and a server of gRPC, with Weir between them."""
+
+    def serve_calls(self, method, **sections):
+        self.up = self.service(method)
+        route = {"upstream": "main", **sections.pop("route", {})}
+        config = configuration(self.up.url, access_log={}, main={"protocol": "http2"}, **sections)
+        config["routes"] = [route]
+        self.weir = self.start(config)
+        return self.channel(self.weir)
+
+    def test_a_call_with_metadata_in_both_directions(self):
+        def method(request, context):
+            context.send_initial_metadata([("x-head", "1")])
+            context.set_trailing_metadata([("x-tail", dict(context.invocation_metadata())["x-user"])])
+            return request.upper()
+
+        outcome = self.call(self.serve_calls(method), message=b"abc", metadata=[("x-user", "ada")])
+        self.assertEqual((outcome.code, outcome.response), ("OK", b"ABC"))
+        self.assertEqual((outcome.metadata["x-head"], outcome.metadata["x-tail"]), ("1", "ada"))
+        self.assertEqual(self.log_lines(1)[0]["grpc_status"], 0)
+
+    def test_an_error_of_the_service(self):
+        def method(_, context):
+            context.abort(client_library().StatusCode.NOT_FOUND, "no such cart")
+
+        outcome = self.call(self.serve_calls(method))
+        self.assertEqual((outcome.code, outcome.details), ("NOT_FOUND", "no such cart"))
+        self.assertEqual(self.log_lines(1)[0]["grpc_status"], 5)
+
+    def test_failed_logins_are_limited(self):
+        def method(request, context):
+            if request != b"right":
+                context.abort(client_library().StatusCode.UNAUTHENTICATED, "wrong")
+            return b"welcome"
+
+        limit = {"policy": "two", "charge": {"grpc_status": [16]}}
+        channel = self.serve_calls(method, policies={"two": {"algorithm": "sliding_log", "rate": "2/1h"}},
+                                   route={"limits": [limit]})
+        outcomes = [self.call(channel, message=message) for message in (b"right", b"a", b"right", b"b", b"right")]
+        self.assertEqual([outcome.code for outcome in outcomes],
+                         ["OK", "UNAUTHENTICATED", "OK", "UNAUTHENTICATED", "RESOURCE_EXHAUSTED"])
+        self.assertEqual(self.up.calls, 4)
+
+    def test_a_deadline_reaches_the_service(self):
+        def method(_, context):
+            return b"soon" if context.time_remaining() <= 20 else b"late"
+
+        self.assertEqual(self.call(self.serve_calls(method), timeout=20).response, b"soon")
+
+    def test_a_client_that_retries_obeys_the_pushback(self):
+        """Without the pushback it would retry after its own time, of milliseconds, and be denied again."""
+        options = [("grpc.service_config", json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": {
+            "maxAttempts": 2, "initialBackoff": "0.001s", "maxBackoff": "0.002s", "backoffMultiplier": 1,
+            "retryableStatusCodes": ["RESOURCE_EXHAUSTED"]}}]}))]
+        self.serve_calls(lambda *_: b"", policies={"one": {"rate": "1/1s", "burst": 1}},
+                         route={"limits": [{"policy": "one"}]})
+        channel = self.channel(self.weir, options)
+        self.assertEqual([self.call(channel).code for _ in range(2)], ["OK", "OK"])
+        self.assertEqual([line["grpc_status"] for line in self.log_lines(3)], [0, 8, 0])

@@ -1,6 +1,7 @@
 """The test case with a real client of gRPC, which script/bootstrap installs where it is to be had."""
 
 import unittest
+from concurrent import futures
 
 from .debian import package
 from .http2_case import Http2Case
@@ -11,6 +12,29 @@ def client_library():
         return package("grpc")
     except AssertionError:
         raise unittest.SkipTest("python3-grpcio is not installed: script/bootstrap grpc") from None
+
+
+class Service:
+    """A server of gRPC whose every method of one message is `method(request, context)`; messages are bytes."""
+
+    def __init__(self, method):
+        grpc = client_library()
+        self.calls = 0
+
+        def counted(request, context):
+            self.calls += 1
+            return method(request, context)
+
+        class Methods(grpc.GenericRpcHandler):
+            def service(self, _):
+                return grpc.unary_unary_rpc_method_handler(counted)
+
+        self.server = grpc.server(futures.ThreadPoolExecutor(4), handlers=[Methods()])
+        self.url = f"http://127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
+        self.server.start()
+
+    def stop(self):
+        self.server.stop(None).wait()
 
 
 class Outcome:
@@ -24,10 +48,15 @@ class Outcome:
 
 
 class GrpcCase(Http2Case):
-    def channel(self, weir):
-        channel = client_library().insecure_channel(f"127.0.0.1:{weir.port}")
+    def channel(self, weir, options=()):
+        channel = client_library().insecure_channel(f"127.0.0.1:{weir.port}", options)
         self.addCleanup(channel.close)
         return channel
+
+    def service(self, method):
+        service = Service(method)
+        self.addCleanup(service.stop)
+        return service
 
     def call(self, channel, path="/shop.Cart/Add", message=b"", timeout=30, metadata=()):
         """A call of one message in each direction. Messages are bytes."""
