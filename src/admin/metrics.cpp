@@ -15,22 +15,19 @@ namespace {
 
 void write_routes(MetricSink& out, const Instruments& in) {
   const auto routes = sum_routes(in);
+  const auto write = [&](std::string_view route, std::string_view label, std::size_t first,
+                         const auto& counts) {
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] != 0)
+        out.sample({{"route", route}, {label, std::to_string(first + i)}}, counts[i]);
+  };
   out.family("weir_requests_total", "counter", "Requests answered, by route and status code.");
-  for (const auto& route : routes) {
-    for (std::size_t i = 0; i < route.by_status.size(); ++i) {
-      if (route.by_status[i] == 0) continue;
-      out.sample({{"route", route.name}, {"code", std::to_string(100 + i)}}, route.by_status[i]);
-    }
-  }
+  for (const auto& route : routes)
+    write(route.name, "code", 100, route.by_status);
   out.family("weir_grpc_responses_total", "counter",
              "Responses to gRPC calls, by route and gRPC status.");
-  for (const auto& route : routes) {
-    for (std::size_t i = 0; i < route.by_grpc_status.size(); ++i) {
-      if (route.by_grpc_status[i] == 0) continue;
-      out.sample({{"route", route.name}, {"grpc_status", std::to_string(i)}},
-                 route.by_grpc_status[i]);
-    }
-  }
+  for (const auto& route : routes)
+    write(route.name, "grpc_status", 0, route.by_grpc_status);
   out.family("weir_denials_total", "counter", "Requests that a limit denied, by route.");
   for (const auto& route : routes)
     out.sample({{"route", route.name}}, route.denied);
