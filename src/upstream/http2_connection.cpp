@@ -118,7 +118,7 @@ void Http2Connection::lose() {
   connection_->descriptor = {};
   settle();
   for (Http2Stream* const stream : streams_)
-    stream->lost();
+    stream->on_closed();
 }
 
 }  // namespace weir::upstream

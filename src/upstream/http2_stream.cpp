@@ -167,13 +167,9 @@ void Http2Stream::timed_out() {
   if (connection_->received() == received_before_) connection_->close_when_idle();
 }
 
-void Http2Stream::lost() {
+void Http2Stream::on_closed() {
   arrival_.notify();
   departure_.notify();
-}
-
-void Http2Stream::on_closed() {
-  lost();
 }
 
 void Http2Stream::cancel() {

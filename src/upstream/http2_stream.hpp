@@ -64,12 +64,11 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   /// The response has not arrived in time. A connection on which nothing at all has arrived since
   /// the request was sent takes no more of them.
   void timed_out();
-  /// The connection has ended.
-  void lost();
 
   void on_head() override;
   void on_data(std::string_view bytes) override;
   void on_end() override { arrival_.notify(); }
+  /// Also called when the connection has ended.
   void on_closed() override;
   std::size_t read_output(char* to, std::size_t most) override;
   bool output_has_ended() const override { return is_output_ended_ && left() == 0; }
