@@ -2,6 +2,7 @@
 
 #include "http/framing.hpp"
 #include "http/problem.hpp"
+#include "proxy/grpc_call.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -16,7 +17,9 @@ static_assert(upstream::Http2Stream::most_of_piece <= gather_limit,
 void Http2UpstreamStream::begin(const http::ReceivedRequest& request,
                                 const http::ForwardedHop& hop) {
   const auto pseudo = http::add_request_fields(stream_.fields(), request, hop);
-  stream_.begin(pseudo, is_secure_ ? "https" : "http");
+  // A call ends by an empty DATA frame: grpc-go does not answer one that ends by its head (gRPC
+  // over HTTP/2, "Data Frames").
+  stream_.begin(pseudo, is_secure_ ? "https" : "http", is_grpc_call(request.view));
 }
 
 UpstreamStream::HeadState Http2UpstreamStream::take_head(Head& head) {

@@ -36,9 +36,11 @@ Http2Stream::~Http2Stream() {
   connection_->remove(*this);
 }
 
-void Http2Stream::begin(const http::RequestPseudoFields& pseudo, std::string_view scheme) {
+void Http2Stream::begin(const http::RequestPseudoFields& pseudo, std::string_view scheme,
+                        bool ends_by_data) {
   pseudo_ = pseudo;
   scheme_ = scheme;
+  ends_by_data_ = ends_by_data;
 }
 
 /// Bytes that were sent are dropped here, also if there are always some left.
@@ -55,7 +57,8 @@ void Http2Stream::end(const http::FieldSection& trailers) {
 bool Http2Stream::send(error_code& ec) {
   http2::ClientSession& session = connection_->session();
   if (!is_open_) {
-    const bool has_body = !is_output_ended_ || left() > 0 || !output_trailers_.empty();
+    const bool has_body =
+        ends_by_data_ || !is_output_ended_ || left() > 0 || !output_trailers_.empty();
     received_before_ = connection_->received();
     looks_before_ = connection_->looks;
     is_open_ = !connection_->is_lost() && session.open(*this, pseudo_, scheme_, fields_, has_body);

@@ -37,7 +37,9 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   /// The fields of the request, which the caller adds before send().
   http::FieldSection& fields() { return fields_; }
   /// Begins the request; what `pseudo` and `scheme` view must be valid until send().
-  void begin(const http::RequestPseudoFields& pseudo, std::string_view scheme);
+  /// `ends_by_data`: a request without a body ends by an empty DATA frame.
+  void begin(const http::RequestPseudoFields& pseudo, std::string_view scheme,
+             bool ends_by_data = false);
   void append(std::string_view piece);
   void end(const http::FieldSection& trailers);
   /// Sends what was built. True: much of it waits, and flush() waits for the windows. The first
@@ -94,6 +96,7 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   std::string output_;
   std::size_t output_at_ = 0;
   http::FieldSection output_trailers_;
+  bool ends_by_data_ = false;
   bool is_open_ = false;
   bool is_output_ended_ = false;
   bool has_taken_final_ = false;

@@ -71,6 +71,13 @@ class Requests(Http2UpstreamCase):
         self.assertEqual(self.client.get("/none").status, 204)
         self.assertEqual(self.client.get("/only").body, b"")
 
+    def test_a_call_without_a_message_ends_by_a_data_frame(self):
+        self.begin()
+        client = self.speak(self.weir)
+        for media_type, ended_by_head in [("application/grpc", False), ("text/plain", True)]:
+            self.assertEqual(client.request("POST", "/", {"content-type": media_type}).status, 200)
+            self.assertEqual(self.up.requests[-1].ended_by_head, ended_by_head)
+
     def test_interim_responses_come_before_the_final_one(self):
         def behaviour(exchange):
             for number in range(2):

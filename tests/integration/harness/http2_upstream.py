@@ -23,6 +23,7 @@ class Exchange:
     body: bytes = b""
     trailers: Fields = field(default_factory=Fields)
     is_ended: bool = False
+    ended_by_head: bool = False
     reset_by_peer: int = None  # the error code
 
     def __getitem__(self, name):
@@ -139,6 +140,7 @@ class Connection:
             pseudo = [pair for pair in pairs if pair[0].startswith(":")]
             assert pairs[:len(pseudo)] == pseudo, "a pseudo-header field after a field"
             exchange = Exchange(self, stream, dict(pseudo), Fields(pairs[len(pseudo):]))
+            exchange.ended_by_head = bool(flags & END_STREAM)
             self.exchanges[stream] = exchange
             self.server.begun.append(exchange)
             if self.server.on_head is not None:
