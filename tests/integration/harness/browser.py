@@ -34,6 +34,7 @@ class Browser:
     """One process, which may have several pages."""
 
     def __init__(self):
+        path = chromium()
         self._profile = tempfile.TemporaryDirectory(prefix="weir-chromium-", ignore_cleanup_errors=True)
         self._numbers = itertools.count(1)
         self._received = b""
@@ -42,7 +43,7 @@ class Browser:
         from_us, self._to = os.pipe()
         self._from, to_us = os.pipe()
         # A container may have neither user namespaces nor a large /dev/shm.
-        command = [chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        command = [path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                    "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
                    "--disable-component-update", "--remote-debugging-pipe", "--force-color-profile=srgb",
                    f"--user-data-dir={self._profile.name}", "about:blank"]
