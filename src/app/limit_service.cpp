@@ -73,13 +73,14 @@ void add_entries(json::Object& to, const store::EntryReport& report,
   to.json("entries", json::list_of(entries)).flag("entries_complete", report.is_complete);
 }
 
-AdminAnswer unread_answer(store::Error error) {
-  const std::string why = error == store::Error::not_connected
+/// `resets`: the request was to reset a key, not to look at it.
+AdminAnswer unread_answer(store::Error error, bool resets) {
+  std::string why = error == store::Error::not_connected
                               ? "redis is not reachable"
                               : "redis did not answer (" + std::string(to_string(error)) + ")";
-  return problem_answer(503, why +
-                                 "; see /readyz and the log, and repeat the request: a reset may "
-                                 "have been made");
+  const std::string_view may_have = resets ? ": the reset may have been made" : "";
+  return problem_answer(
+      503, why.append("; see /readyz and the log, and repeat the request").append(may_have));
 }
 
 }  // namespace
@@ -182,7 +183,7 @@ void LimitService::on_result(const std::shared_ptr<Call>& call, const Question& 
   if (call->is_over()) return;
   if (call->resets) return on_forgotten(call, question.result.error, question.is_shared);
   if (question.result.error != store::Error::none)
-    return answers_.answer(*call, unread_answer(question.result.error));
+    return answers_.answer(*call, unread_answer(question.result.error, false));
   call->is_shared = question.is_shared;
   call->decision = question.decisions[0];
   const limiter::Policy& policy = *call->query.policy;
@@ -200,7 +201,7 @@ void LimitService::read_entries(const std::shared_ptr<Call>& call) {
       loop::post(with_.io, [this, call, report] {
         if (call->is_over()) return;
         if (report.error != store::Error::none)
-          return answers_.answer(*call, unread_answer(report.error));
+          return answers_.answer(*call, unread_answer(report.error, false));
         show(*call, &report);
       });
     };
@@ -235,14 +236,14 @@ void LimitService::show(Call& call, const store::EntryReport* entries) {
 /// Other workers and instances may remember a denial of the key.
 void LimitService::on_forgotten(const std::shared_ptr<Call>& call, store::Error error,
                                 bool is_shared) {
-  if (error != store::Error::none) return answers_.answer(*call, unread_answer(error));
+  if (error != store::Error::none) return answers_.answer(*call, unread_answer(error, true));
   with_.events.forget({.identity = call->query.key.hash, .policy_id = call->query.policy_id});
   if (!is_shared) return answers_.answer(*call, {.status = 204});
   with_.with_shared([this, call](SharedAccess* shared) {
     const auto done = [this, call](const store::OverrideReport& report) {
       loop::post(with_.io, [this, call, failed = report.error] {
         if (call->is_over()) return;
-        if (failed != store::Error::none) return answers_.answer(*call, unread_answer(failed));
+        if (failed != store::Error::none) return answers_.answer(*call, unread_answer(failed, true));
         answers_.answer_after(call, store::DenialConfirmation::settled_after, {.status = 204});
       });
     };
