@@ -76,8 +76,8 @@ void add_entries(json::Object& to, const store::EntryReport& report,
 /// `resets`: the request was to reset a key, not to look at it.
 AdminAnswer unread_answer(store::Error error, bool resets) {
   std::string why = error == store::Error::not_connected
-                              ? "redis is not reachable"
-                              : "redis did not answer (" + std::string(to_string(error)) + ")";
+                        ? "redis is not reachable"
+                        : "redis did not answer (" + std::string(to_string(error)) + ")";
   const std::string_view may_have = resets ? ": the reset may have been made" : "";
   return problem_answer(
       503, why.append("; see /readyz and the log, and repeat the request").append(may_have));
@@ -162,7 +162,7 @@ void LimitService::handle(const AdminCall& call, admin::Reply reply) {
   if (!query) return reply(problem_answer(422, query.error().message));
   const auto begun = std::make_shared<Call>(with_.io, std::move(reply), *query, config);
   begun->resets = call.method == AdminCall::Method::remove;
-  answers_.add(begun, with_.longest_wait, unread_answer(store::Error::timeout));
+  answers_.add(begun, with_.longest_wait, unread_answer(store::Error::timeout, begun->resets));
   ask(begun);
 }
 
@@ -243,7 +243,8 @@ void LimitService::on_forgotten(const std::shared_ptr<Call>& call, store::Error 
     const auto done = [this, call](const store::OverrideReport& report) {
       loop::post(with_.io, [this, call, failed = report.error] {
         if (call->is_over()) return;
-        if (failed != store::Error::none) return answers_.answer(*call, unread_answer(failed, true));
+        if (failed != store::Error::none)
+          return answers_.answer(*call, unread_answer(failed, true));
         answers_.answer_after(call, store::DenialConfirmation::settled_after, {.status = 204});
       });
     };
