@@ -122,6 +122,8 @@ void append_hop_fields(Appender& out, const ReceivedRequest& request, std::strin
   if (has_te || upgrades)
     append_field_line(out, "Connection", !upgrades ? "TE" : has_te ? "TE, upgrade" : "upgrade");
   if (upgrades) append_field_line(out, "Upgrade", request.upgrade);
+  if (!request.websocket_key.empty())
+    append_field_line(out, "Sec-WebSocket-Key", request.websocket_key);
   if (!trailer.empty()) append_field_line(out, "Trailer", trailer);
   if (request.framing.kind == Framing::Kind::chunked)
     append_field_line(out, "Transfer-Encoding", "chunked");
@@ -260,6 +262,17 @@ void add_response_fields(FieldSection& fields, const ResponseHead& head, const C
 
 void add_interim_fields(FieldSection& fields, const ResponseHead& head) {
   add_interim(fields, head);
+}
+
+void add_switching_fields(FieldSection& fields, const ResponseHead& head, const ClientHop& client) {
+  for (const auto& field : head.fields) {
+    if (is_hop_by_hop(field, head.connection) || field.id == FieldId::content_length) continue;
+    if (iequals(field.name, "sec-websocket-accept")) continue;
+    if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
+    fields.add(field.name, field.value);
+  }
+  if (head.edits != nullptr) fields.add(head.edits->added());
+  add_added(fields, client, head.edits);
 }
 
 void append_switching_head(std::string& text, const ResponseHead& head, const ClientHop& client) {

@@ -83,6 +83,9 @@ void append_interim_head(std::string& text, const ResponseHead& head);
 
 /// Appends a 101 response, after which the connection uses the protocol in its Upgrade field.
 void append_switching_head(std::string& text, const ResponseHead& head, const ClientHop& client);
+/// Adds the fields of a 101 response for a client of HTTP/2, where it is a 200 without the fields
+/// of the handshake (RFC 8441 section 5).
+void add_switching_fields(FieldSection& fields, const ResponseHead& head, const ClientHop& client);
 
 /// Adds the RateLimit fields, and X-Request-Id unless `edits` write it.
 void add_added_fields(FieldLines& lines, const ClientHop& client, const FieldEdits* edits);

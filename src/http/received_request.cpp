@@ -26,6 +26,7 @@ void ReceivedRequest::clear() {
   framing = {};
   is_framed = false;
   upgrade.clear();
+  websocket_key.clear();
   scheme = "http";
   keep_alive = false;
   id = {};

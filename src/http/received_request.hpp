@@ -24,6 +24,9 @@ struct ReceivedRequest {
   Framing framing;         ///< of the body
   bool is_framed = false;  ///< the framing has been found
   std::string upgrade;     ///< the protocols that the client offers, comma-separated
+  /// The value of Sec-WebSocket-Key for a server of HTTP/1, made here because HTTP/2 has none;
+  /// empty: that of the client, if any.
+  std::string websocket_key;
   std::string_view scheme = "http";
   IpAddress peer;
   bool peer_is_trusted = false;

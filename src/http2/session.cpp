@@ -145,9 +145,10 @@ struct Session::ServerCallbacks : SharedCallbacks {
       self.note_glitch();
     const bool may_end = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
     if (!may_end || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-    // The rest of the request is not wanted (RFC 9113 section 8.1).
+    // The rest of the request is not wanted (RFC 9113 section 8.1), unless it is the other
+    // direction of a tunnel.
     const Stream* const found = stream(native, frame->hd.stream_id);
-    if (found != nullptr && !found->has_ended_) {
+    if (found != nullptr && !found->has_ended_ && found->head_.protocol().empty()) {
       nghttp2_submit_rst_stream(native, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
     }
     return 0;
@@ -185,10 +186,11 @@ Session::Session(StreamSource& source, const SessionOptions& options)
   if (nghttp2_session_server_new2(&made, ServerCallbacks::all(), this, session_option()) != 0)
     throw std::bad_alloc();
   own(made);
-  const std::array<nghttp2_settings_entry, 3> settings{{
+  const std::array<nghttp2_settings_entry, 4> settings{{
       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, static_cast<std::uint32_t>(options.max_streams)},
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, static_cast<std::uint32_t>(options.stream_window)},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(options.max_head)},
+      {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},  // RFC 8441 section 3
   }};
   const bool is_set =
       nghttp2_submit_settings(made, NGHTTP2_FLAG_NONE, settings.data(), settings.size()) == 0 &&

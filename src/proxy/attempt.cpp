@@ -6,6 +6,7 @@
 #include "http/trailers.hpp"
 #include "http/upgrade.hpp"
 #include "proxy/context.hpp"
+#include "proxy/websocket_key.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -211,6 +212,7 @@ loop::Task<Failure> Attempt::read_response() {
     }
     take_head(response);
     const int status = response.received.line.status;
+    if (opens_tunnel(status)) co_return Failure::upstream_invalid;
     if (status >= 200) co_return co_await relay(response);
     const http::ResponseHead head = response.head(phase_.response_edits);
     if (status == switching_protocols) co_return co_await open_tunnel(head);
@@ -220,6 +222,14 @@ loop::Task<Failure> Attempt::read_response() {
     if (upload_.state().has_finished && watchdog_.phase() != Phase::response)
       watchdog_.arm(Phase::response, phase_.response_timeout());
   }
+}
+
+/// True if the response would open a tunnel for a client of HTTP/2 that the server has not opened:
+/// to an extended CONNECT each 2xx does (RFC 8441 section 5).
+bool Attempt::opens_tunnel(int status) const {
+  const http::ReceivedRequest& request = phase_.request;
+  return status >= 200 && status < 300 && request.view.version_major == 2 &&
+         !request.upgrade.empty();
 }
 
 void Attempt::take_head(Response& response) {
@@ -298,7 +308,9 @@ loop::Task<Failure> Attempt::open_tunnel(const http::ResponseHead& head) {
   const bool was_offered =
       !offer.empty() && head.connection.upgrade && http::takes_offer(head.fields, offer);
   upstream::Connection* const connection = stream_->upgraded();
-  if (!was_offered || connection == nullptr || watchdog_.aborted())
+  const std::string& key = phase_.request.websocket_key;
+  if (!was_offered || connection == nullptr || watchdog_.aborted() ||
+      (!key.empty() && !accepts_key(head.fields, key)))
     co_return Failure::upstream_invalid;
   phase_.count.count(head.line.status, phase_.context.pass_clock.now());
   const error_code ec = co_await responder_.switch_protocols(

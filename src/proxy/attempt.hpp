@@ -45,6 +45,7 @@ class Attempt {
   Failure build_request();
   loop::Task<error_code> flush();
   loop::Task<Failure> read_response();
+  bool opens_tunnel(int status) const;
   void take_head(Response& response);
   Failure interruption() const;
   Failure why_ended() const;

@@ -7,7 +7,9 @@
 #include "http/request_view.hpp"
 #include "proxy/context.hpp"
 #include "proxy/grpc_call.hpp"
+#include "proxy/http2_tunnel.hpp"
 #include "proxy/own_answers.hpp"
+#include "proxy/websocket_key.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -42,8 +44,8 @@ void Http2RequestBody::clear() {
   received_ = 0;
 }
 
-void Http2RequestBody::begin() {
-  has_ended_ = bytes_.empty() && stream_.has_ended();
+void Http2RequestBody::begin(bool is_tunnel) {
+  has_ended_ = is_tunnel || (bytes_.empty() && stream_.has_ended());
 }
 
 void Http2RequestBody::add(std::string_view bytes) {
@@ -203,9 +205,13 @@ bool Http2Responder::send(error_code& ec) {
   return !ec && left() > most_waiting;
 }
 
+loop::Task<error_code> Http2Responder::flush() {
+  stream_.watchdog().arm(Phase::body, limits_->body_timeout);
+  return drain_to(resumed_at);
+}
+
 /// Waits until at most this many bytes are left.
 loop::Task<error_code> Http2Responder::drain_to(std::size_t most) {
-  stream_.watchdog().arm(Phase::body, limits_->body_timeout);
   while (left() > most) {
     if (stream_.is_gone()) co_return client_gone;
     if (const error_code ec = co_await departure_.wait()) co_return ec;
@@ -218,18 +224,28 @@ loop::Task<error_code> Http2Responder::send_from_place(std::string_view piece) {
   bytes_sent_ += piece.size();
   stream_.link().session().resume(stream_);
   stream_.link().schedule_output();
+  stream_.watchdog().arm(Phase::body, limits_->body_timeout);
   const error_code ec = co_await drain_to(0);
   placed_ = {};
   co_return ec;
 }
 
-/// Never called: an upgrade is not offered, because HTTP/2 has none (RFC 9113 section 8.6).
-loop::Task<error_code> Http2Responder::switch_protocols(const ForwardedAnswer& /*answer*/) {
-  co_return asio::error::operation_not_supported;
+/// An extended CONNECT is answered 200 (RFC 8441 section 5).
+loop::Task<error_code> Http2Responder::switch_protocols(const ForwardedAnswer& answer) {
+  status_ = 200;
+  fields_.clear();
+  http::add_switching_fields(fields_, answer.head, hop(answer.limit_fields));
+  head_is_due_ = true;
+  error_code ec;
+  send(ec);
+  co_return ec;
 }
 
-loop::Task<bool> Http2Responder::tunnel(TunnelEnd /*upstream*/) {
-  co_return false;
+loop::Task<bool> Http2Responder::tunnel(TunnelEnd upstream) {
+  Http2Tunnel tunnel(stream_, upstream, stream_.context().tunnel_scratch());
+  const bool has_ended = co_await tunnel.run();
+  if (!has_ended) reset();  // the client must be able to detect the cut
+  co_return has_ended || stream_.watchdog().timed_out();
 }
 
 void Http2Responder::reset() {
@@ -258,10 +274,13 @@ loop::Task<> Http2Stream::serve(ClientConnection& client) {
   http::ReceivedRequest& request = exchange_.request();
   client.set_peer(request);
   request.scheme = client.stream.is_secure() ? "https" : "http";
-  body_.begin();
+  const bool opens_tunnel = !head().protocol().empty();
+  body_.begin(opens_tunnel);
   responder_.begin_request(request, exchange_.options());
   const auto refusal = decision::inspect_header_list(*exchange_.generation().request_rules, head(),
                                                      !body_.has_ended(), request);
+  if (opens_tunnel && request.view.find("sec-websocket-key") == nullptr)
+    request.websocket_key = websocket_key(context_.random.next(), context_.random.next());
   if (refusal) {
     co_await exchange_.refuse(*refusal);
   } else {
@@ -306,6 +325,10 @@ void Http2Stream::on_closed() {
 
 void Http2Stream::cancel() {
   if (!is_served_) return close();
+  cancel_waits();
+}
+
+void Http2Stream::cancel_waits() {
   body_.cancel();
   responder_.cancel();
 }

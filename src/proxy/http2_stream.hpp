@@ -51,8 +51,8 @@ class Http2RequestBody final : public RequestBody {
 
   /// Prepares for a request, whose head has not arrived.
   void clear();
-  /// The head has arrived, and perhaps a part of the body.
-  void begin();
+  /// The head has arrived, and perhaps a part of the body. `is_tunnel`: what arrives is no body.
+  void begin(bool is_tunnel);
   void add(std::string_view bytes);
   void notify() { arrival_.notify(); }
   std::size_t capacity() const { return bytes_.capacity(); }
@@ -97,7 +97,9 @@ class Http2Responder final : public Responder {
   bool append(std::string_view piece) override;
   void end(const http::FieldSection& trailers) override;
   bool send(error_code& ec) override;
-  loop::Task<error_code> flush() override { return drain_to(resumed_at); }
+  loop::Task<error_code> flush() override;
+  /// As flush(), without a deadline of its own.
+  loop::Task<error_code> drain() { return drain_to(resumed_at); }
   loop::Task<error_code> send_from_place(std::string_view piece) override;
   loop::Task<error_code> switch_protocols(const ForwardedAnswer& answer) override;
   loop::Task<bool> tunnel(TunnelEnd upstream) override;
@@ -154,6 +156,8 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   Http2Link& link() { return *link_; }
   Context& context() { return context_; }
   Watchdog& watchdog() { return watchdog_; }
+  Http2RequestBody& body() { return body_; }
+  Http2Responder& responder() { return responder_; }
 
   void on_head() override { link_->request_arrived(*this); }
   void on_data(std::string_view bytes) override { body_.add(bytes); }
@@ -165,6 +169,8 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
 
   void cancel() override;
   void close() override;
+  /// Ends the waits of the exchange.
+  void cancel_waits();
 
   std::size_t index = 0;  ///< in the list of the connection
 

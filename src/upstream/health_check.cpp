@@ -57,7 +57,10 @@ loop::Task<> HealthCheck::run([[maybe_unused]] std::shared_ptr<HealthCheck> self
   const error_code ec = co_await connect(tick);
   if (!ec) {
     was_asked_ = true;
-    connection_->speaks_http2 ? co_await ask_http2() : co_await ask();
+    if (connection_->speaks_http2)
+      co_await ask_http2();
+    else
+      co_await ask();
   }
   const bool good = status_ >= 200 && status_ < 400;
   if (!good && was_asked_ && !stopped_) record_failure();
@@ -115,10 +118,12 @@ loop::Task<> HealthCheck::ask_http2() {
     stream.send(ec);
     Http2Stream::ReceivedHead head;
     while (!ec && !was_cut_ && head.status < 200 && !head.is_invalid) {
-      if (!stream.take_head(head))
-        ec = stream.is_malformed() ? asio::error::eof : co_await stream.fill();
+      if (stream.take_head(head)) continue;
+      if (stream.is_malformed()) break;
+      ec = co_await stream.fill();
     }
-    status_ = ec || was_cut_ || head.is_invalid ? 0 : head.status;
+    const bool is_final = head.status >= 200 && !head.is_invalid;
+    status_ = ec || was_cut_ || !is_final ? 0 : head.status;
   }
   std::exchange(http2_, nullptr)->close();
 }

@@ -18,7 +18,7 @@ from harness.client import Connection, request_bytes
 from harness.upstream import answer
 from harness.weir import Weir, run
 
-CONFIGURATIONS = int(os.environ.get("WEIR_TEST_EXPLAINED", "150"))
+CONFIGURATIONS = int(os.environ.get("WEIR_TEST_EXPLAINED", "200"))
 SEED = int(os.environ.get("WEIR_TEST_SEED", "1"))
 REQUESTS = 4  # of each configuration
 ITEM = re.compile(r'"(?P<name>[^"]*)"'

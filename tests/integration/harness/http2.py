@@ -15,6 +15,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 INITIAL_WINDOW_SIZE = 4
+ENABLE_CONNECT_PROTOCOL = 8
 MAX_HEADER_LIST_SIZE = 6
 NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, FLOW_CONTROL_ERROR = range(4)
 REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM = 7, 8, 11
@@ -92,10 +93,12 @@ class Http2Client:
     def head(self, pairs, flags, stream):
         return frame(HEADERS, flags | END_HEADERS, stream, self.encoder.encode(pairs))
 
-    def open(self, method="GET", path="/", fields=(), ends=True, authority="weir.test", scheme="http"):
+    def open(self, method="GET", path="/", fields=(), ends=True, authority="weir.test", scheme="http", protocol=None):
         """Sends the head of a request and returns its stream."""
         stream, self.next_stream = self.next_stream, self.next_stream + 2
         pairs = [(":method", method), (":scheme", scheme), (":path", path)]
+        if protocol is not None:
+            pairs.append((":protocol", protocol))
         if authority is not None:
             pairs.append((":authority", authority))
         pairs += list(fields.items() if isinstance(fields, dict) else fields)

@@ -20,7 +20,7 @@ class Exchange:
     stream: int
     pseudo: dict
     fields: Fields
-    body: bytes = b""
+    body: bytearray = field(default_factory=bytearray)
     trailers: Fields = field(default_factory=Fields)
     is_ended: bool = False
     ended_by_head: bool = False

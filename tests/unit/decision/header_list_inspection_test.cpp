@@ -72,6 +72,24 @@ TEST_CASE("a body without a length is framed by its stream") {
         http::Framing{http::Framing::Kind::length, 0});
 }
 
+Pairs connect(const std::string& protocol, const Pairs& more = {}) {
+  Pairs all{{":method", "CONNECT"}, {":protocol", protocol}, {":scheme", "http"}, {":path", "/a"}};
+  all.push_back(authority);
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST_CASE("an extended CONNECT is the GET of a WebSocket, whose stream has no body") {
+  const InspectedList found(connect("websocket", {{"sec-websocket-version", "13"}}), true);
+  REQUIRE_FALSE(found.refusal);
+  CHECK(found.request.view.method == "GET");
+  CHECK(found.request.view.path == "/a");
+  CHECK(found.request.upgrade == "websocket");
+  CHECK_FALSE(found.request.has_body());
+  CHECK(InspectedList(connect("connect-udp")).status() == 501);
+  CHECK(InspectedList(connect("websocket", {{"content-length", "5"}}), true).status() == 400);
+}
+
 TEST_CASE("the authority becomes the first and only Host") {
   struct Row {
     Pairs fields;

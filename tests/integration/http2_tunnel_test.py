@@ -1,0 +1,132 @@
+"""WebSocket over HTTP/2 (RFC 8441): an extended CONNECT becomes the upgrade of an HTTP/1 server."""
+
+import base64
+import hashlib
+import json
+
+from harness.case import limited
+from harness.http2 import CANCEL, ENABLE_CONNECT_PROTOCOL, INTERNAL_ERROR
+from harness.http2_case import Http2Case
+from harness.payload import payload
+from harness.waiting import eventually
+
+GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+
+def accepted(exchange):
+    return base64.b64encode(hashlib.sha1((exchange["Sec-WebSocket-Key"] + GUID).encode()).digest()).decode()
+
+
+def switching(then, accept=accepted):
+    """Answers 101 and leaves the connection to `then(exchange)`."""
+
+    def behaviour(exchange):
+        exchange.is_closed = True
+        exchange.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                      b"Sec-WebSocket-Protocol: chat\r\nSec-WebSocket-Accept: " + accept(exchange).encode() + b"\r\n\r\n")
+        then(exchange)
+
+    return behaviour
+
+
+def receive(exchange):
+    if exchange.reader.buffer:
+        data = bytes(exchange.reader.buffer)
+        exchange.reader.buffer.clear()
+        return data
+    return exchange.sock.recv(65536)
+
+
+def echo_bytes(exchange):
+    while data := receive(exchange):
+        exchange.send(data)
+
+
+class Tunnels(Http2Case):
+    def open(self, then=echo_bytes, accept=accepted, path="/socket", **sections):
+        self.serve(switching(then, accept), access_log={}, **sections)
+        return self.connect_stream(path)
+
+    def connect_stream(self, path="/socket", fields=()):
+        stream = self.client.open("CONNECT", path, [("sec-websocket-version", "13"), *fields], ends=False,
+                                  protocol="websocket")
+        self.client.read_until(lambda: self.response(stream).status or self.response(stream).reset is not None)
+        return stream
+
+    def response(self, stream):
+        return self.client.streams[stream]
+
+    def receive(self, stream, size):
+        self.client.read_until(lambda: len(self.response(stream).body) >= size)
+        return self.response(stream).body
+
+    def test_it_is_announced_and_becomes_an_upgrade(self):
+        stream = self.open()
+        self.assertEqual(self.client.server_settings[ENABLE_CONNECT_PROTOCOL], 1)
+        response = self.response(stream)
+        self.assertEqual((response.status, response["sec-websocket-protocol"]), (200, "chat"))
+        for name in "connection", "upgrade", "sec-websocket-accept":
+            self.assertIsNone(response[name])
+        request = self.up.requests[0]
+        self.assertEqual(request.start, "GET /socket HTTP/1.1")
+        self.assertEqual((request["Upgrade"], request["Sec-WebSocket-Version"]), ("websocket", "13"))
+        self.assertTrue(request.fields.has_token("Connection", "upgrade"))
+        self.assertEqual(len(base64.b64decode(request["Sec-WebSocket-Key"])), 16)
+        self.client.send_data(stream, b"hello", ends=False)
+        self.assertEqual(self.receive(stream, 5), b"hello")
+        self.client.send_data(stream, b"")
+        self.client.read(stream)
+        self.assertTrue(response.is_ended)
+        [line] = self.log_lines(1)
+        self.assertEqual((line["method"], line["status"], line["bytes_in"], line["protocol"]), ("GET", 200, 5, "HTTP/2.0"))
+
+    def test_much_passes_in_both_directions(self):
+        stream = self.open()
+        data = payload(1_000_000)
+        for at in range(0, len(data), 50_000):
+            self.client.send_data(stream, data[at:at + 50_000], ends=False)
+            self.receive(stream, at + 50_000 if at + 50_000 <= len(data) else len(data))
+        self.assertEqual(self.response(stream).body, data)
+
+    def test_each_direction_ends_by_itself(self):
+        def then(exchange):
+            exchange.send(b"bye")
+            exchange.sock.shutdown(1)
+            self.late = receive(exchange)
+
+        stream = self.open(then)
+        self.client.read(stream)
+        self.assertEqual(self.response(stream).body, b"bye")
+        self.client.send_data(stream, b"late")
+        eventually(lambda: getattr(self, "late", None) == b"late", "what is sent after the end of the other side")
+
+    def test_a_cut_is_passed_on(self):
+        stream = self.open(lambda exchange: receive(exchange))
+        self.client.reset(stream, CANCEL)
+        eventually(lambda: self.up.open_connections == 0, "the end of the connection to the server")
+
+    def test_an_idle_tunnel_ends(self):
+        stream = self.open(echo_bytes, main={"tunnel_timeout": "300ms"})
+        self.assertEqual(self.client.read(stream).reset, INTERNAL_ERROR)
+        eventually(lambda: self.up.open_connections == 0, "the end of the connection to the server")
+
+    def test_a_server_that_does_not_accept_the_key_opens_nothing(self):
+        stream = self.open(accept=lambda _: "x", main={"retries": 0})
+        self.assert_problem(self.client.read(stream), 502)
+
+    def test_a_server_that_does_not_upgrade_opens_nothing(self):
+        self.serve(main={"retries": 0})
+        self.assert_problem(self.client.read(self.connect_stream()), 502)
+
+    def test_a_denied_connect_is_an_ordinary_response(self):
+        config = limited({"one": {"algorithm": "gcra", "rate": "1/1h"}}, [{"policy": "one"}])
+        self.weir = self.start(config)
+        self.client = self.speak(self.weir)
+        self.client.get("/")
+        self.assert_problem(self.client.read(self.connect_stream("/")), 429)
+
+    def test_other_protocols_are_not_supported(self):
+        self.serve()
+        stream = self.client.open("CONNECT", "/", ends=False, protocol="connect-udp")
+        response = self.client.read(stream)
+        self.assertEqual((response.status, json.loads(response.body)["status"]), (501, 501))
