@@ -4,6 +4,7 @@ import threading
 
 from harness.case import Case, SCALE, configuration
 from harness.client import request_bytes
+from harness.http2_case import Http2UpstreamCase
 from harness.payload import payload
 from harness.upstream import answer
 from harness.waiting import settled
@@ -98,3 +99,13 @@ class BoundedMemory(Case):
             client.close()
         # docs/performance.md: 1.3 KiB each.
         self.assertLess(growth, count * bound, f"{growth} KiB for {count} connections")
+
+
+class Http2Servers(Http2UpstreamCase):
+    def test_an_upload_whose_windows_open_in_small_steps(self):
+        self.begin(lambda exchange: exchange.answer(200))
+        size = 16 * MIB
+        before = self.weir.peak_memory_kib()
+        response = self.client.request("POST", "/", {"Content-Length": str(size)}, bytes(size))
+        self.assertEqual(response.status, 200)
+        self.assertLess(self.weir.peak_memory_kib() - before, GROWTH_KIB)
