@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import abuse_http2
 import measure
 import peers
 import report
@@ -28,6 +29,7 @@ CONNECTIONS = 64  # of the well-behaved client
 MOST_SLOWDOWN = 2  # of the p99 under a flood of handshakes: --judge
 
 UPSTREAM = """
+user root;  # its workers read files that only the user of the script may read
 daemon off; worker_processes 1; pid {directory}/upstream.pid; error_log {directory}/upstream.log;
 events {{ worker_connections 16384; }}
 http {{
@@ -35,7 +37,8 @@ http {{
   client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
   fastcgi_temp_path {directory}/f; uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
   server {{
-    listen 127.0.0.1:{port} backlog=4096; root {directory};
+    listen 127.0.0.1:{port} backlog=4096 sndbuf=64k;  # otherwise 4 MiB of the kernel for each response that waits
+    root {directory};
     location / {{ return 200 "{body}"; }}
     location = /large {{ }}
   }}
@@ -117,6 +120,10 @@ def flood(port, source, count, first, again, reads=True):
                 begin()
 
 
+def flood_http2(port, source, count, frames):
+    flood(port, source, count, frames.first(), frames.again())
+
+
 def client_hello(curve):
     """The first flight of a client that offers this curve only, as bytes: an attacker sends it again and again."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -183,7 +190,7 @@ def attacks(idle):
             "count": 2000, "first": b"POST / HTTP/1.1\r\nHost: bench\r\nContent-Length: 1000000\r\n\r\n",
             "piece": b"a"}),
         "slow_readers": Attack("slow readers of 256 MiB, 1 KiB a second", hold, {
-            "count": 1000, "first": GET.replace(b"/ ", b"/large "), "reads": 1024}),
+            "count": 100, "first": GET.replace(b"/ ", b"/large "), "reads": 1024}),
         "heads": Attack("heads without end", flood, {"count": 50, "first": HEAD, "again": b"A: b\r\n" * 200}),
         "extensions": Attack("chunk extensions without end", flood,
                              {"count": 50, "first": CHUNKED + b"5;a=", "again": b"b" * 16384}),
@@ -201,6 +208,10 @@ def attacks(idle):
         "costly_handshakes": Attack("the same, P-384, the costliest group offered", shake_hands,
                                     {"count": 100, "curve": "secp384r1"}, tls=True),
         "churn": Attack("connections that come and go", come_and_go, processes=2),
+        **{name: Attack(f"HTTP/2: {title}", hold, {"count": count, "first": first})
+           for name, (title, count, first) in abuse_http2.HELD.items()},
+        **{name: Attack(f"HTTP/2: {one.title}", flood_http2, {"count": 50, "frames": one})
+           for name, one in abuse_http2.FLOODS.items()},
     }
 
 
@@ -212,16 +223,22 @@ def attack(work, port, source, core, options):
     work(port, source, **options)
 
 
-def behave(port, core, rate, seconds, results):
-    """Requests at fixed times on kept connections: how long each took, and how many were not sent because no
-    connection was free."""
+def cpu_clock(pid):
+    """Returns the clock of the CPU time of another process: clock_getcpuclockid(3)."""
+    return ~pid << 3 | 2
+
+
+def behave(port, pid, core, rate, seconds, results):
+    """Requests at fixed times on kept connections: how long each took, how much CPU time Weir used meanwhile, and how
+    many were not sent because no connection was free."""
     os.sched_setaffinity(0, [core])
     selector = selectors.DefaultSelector()
     free, sent_at, answers = [], {}, {}
     for _ in range(CONNECTIONS):
         free.append(opened(port, "127.0.0.1"))
         selector.register(free[-1], selectors.EVENT_READ)
-    took, unsent, number = [], 0, 0
+    clock = cpu_clock(pid)
+    took, used, unsent, number = [], [], 0, 0
     start = time.perf_counter()
     while number < rate * seconds or sent_at:
         due = start + number / rate
@@ -232,18 +249,20 @@ def behave(port, core, rate, seconds, results):
                 unsent += 1
                 continue
             sock = free.pop()
-            sent_at[sock], answers[sock] = time.perf_counter(), b""
+            sent_at[sock], answers[sock] = (time.perf_counter(), time.clock_gettime(clock)), b""
             sock.send(GET)
         for key, _ in selector.select(max(0.0, due - time.perf_counter()) if number < rate * seconds else None):
             sock = key.fileobj
             piece = sock.recv(65536)
             answers[sock] += piece
             if not piece or answers[sock].endswith(b"\r\n\r\n" + b"x" * 100):
-                took.append(time.perf_counter() - sent_at.pop(sock))
+                begun, used_before = sent_at.pop(sock)
+                took.append(time.perf_counter() - begun)
+                used.append(time.clock_gettime(clock) - used_before)
                 free.append(sock)
                 if not answers[sock].startswith(b"HTTP/1.1 200 "):
                     raise RuntimeError(f"the well-behaved client was answered {answers[sock][:100]!r}")
-    results.put((took, unsent))
+    results.put((took, used, unsent))
 
 
 @contextlib.contextmanager
@@ -269,16 +288,19 @@ class Figures:
     p50: float
     p99: float
     longest: float
+    cpu_p99: float  # CPU time of Weir during a request: does not depend on other load of the machine
     unsent: int
     before: float
     during: float
+    ending: str  # of one connection of the attack
 
     def row(self):
         # The others come and go, and more of them than at one time are on their way out.
         a_connection = (f"{(self.during - self.before) * 1024 / self.attack.connections:.1f}"
                         if self.attack.work is hold else "")
         return (f"| {self.attack.title} | {self.attack.connections or ''} | {self.p50:.2f} | {self.p99:.2f} | "
-                f"{self.longest:.1f} | {self.unsent} | {self.before:.1f} | {self.during:.1f} | {a_connection} |")
+                f"{self.longest:.1f} | {self.cpu_p99:.2f} | {self.unsent} | {self.before:.1f} | {self.during:.1f} | "
+                f"{a_connection} | {self.ending} |")
 
 
 def measured(which, options, cores, directory):
@@ -294,21 +316,24 @@ def measured(which, options, cores, directory):
     with measure.running(upstream, cores[1], upstream_port, directory / "upstream.out"), \
          measure.running(weir, cores[0], port, directory / "weir.out") as pid:
         results = multiprocessing.Queue()
-        behave(port, cores[1], options.rate, 1, multiprocessing.Queue())  # warms up
+        behave(port, pid, cores[1], options.rate, 1, multiprocessing.Queue())  # warms up
         before = measure.memory_mb(pid)
         with under_attack(which, tls_port if which.tls else port, cores[1]) as attackers:
             time.sleep(options.lead)
             client = multiprocessing.Process(target=behave,
-                                             args=(port, cores[1], options.rate, options.seconds, results))
+                                             args=(port, pid, cores[1], options.rate, options.seconds, results))
             client.start()
-            took, unsent = results.get(timeout=10 * options.seconds + 60)
+            took, used, unsent = results.get(timeout=10 * options.seconds + 60)
             client.join()
             during = measure.memory_mb(pid)
             if not all(one.is_alive() for one in attackers):
                 raise RuntimeError(f"{which.title}: an attacker has ended")
+        frames = which.options.get("frames")
+        ending = abuse_http2.ending(port, frames) if frames else ""
     quantiles = statistics.quantiles(took, n=1000)
-    return Figures(which, p50=quantiles[499] * 1000, p99=quantiles[989] * 1000, longest=max(took) * 1000, unsent=unsent,
-                   before=before, during=during)
+    return Figures(which, p50=quantiles[499] * 1000, p99=quantiles[989] * 1000, longest=max(took) * 1000,
+                   cpu_p99=statistics.quantiles(used, n=100)[98] * 1000, unsent=unsent, before=before,
+                   during=during, ending=ending)
 
 
 def measured_once(which, options, cores):
@@ -389,8 +414,9 @@ def main(arguments):
         rows.append(measured_once(which, options, cores).row())
         print(rows[-1], file=sys.stderr, flush=True)
     print_setting(options)
-    print("| attack | connections | p50 ms | p99 ms | longest ms | not sent | MB before | MB during | KiB a connection |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("| attack | connections | p50 ms | p99 ms | longest ms | p99 CPU ms | not sent | MB before | MB during | "
+          "KiB a connection | GOAWAY and end of a connection, by steps |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
     print("\n".join(rows))
     return 0
 
