@@ -263,7 +263,7 @@ void write_http2(MetricSink& out, const Instruments& in) {
   out.sample({},
              total(in.traffic, [](const auto* worker) { return worker->http2.glitches.value(); }));
   out.family("weir_http2_given_up_total", "counter",
-             "Connections of HTTP/2 closed because of their glitches.");
+             "Connections of HTTP/2 that ended with three quarters of their glitches or more.");
   out.sample({},
              total(in.traffic, [](const auto* worker) { return worker->http2.given_up.value(); }));
 }

@@ -30,6 +30,8 @@ class HeaderList {
   void add(std::string_view name, std::string_view value);
   /// Bytes of all fields with field_overhead, those that were dropped included.
   std::size_t size() const { return size_; }
+  /// Bytes that its memory has room for.
+  std::size_t buffer_size() const { return text_.capacity() + places_.capacity() * sizeof(Place); }
   /// True if fields were dropped: there are more bytes than allowed, or more than most_fields.
   bool is_too_large() const { return is_too_large_; }
 

@@ -45,6 +45,7 @@ class Stream {
   virtual const http::FieldSection& output_trailers() const = 0;
 
   http::HeaderList& head() { return head_; }
+  const http::HeaderList& head() const { return head_; }
   bool has_ended() const { return has_ended_; }
   bool is_closed() const { return is_closed_; }
   /// The error code of a closed stream (RFC 9113 section 7); 0: none.

@@ -150,7 +150,9 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   bool is_over() const { return !is_served_ && is_closed(); }
   bool is_served() const { return is_served_; }
   /// The bytes that its buffers have become large enough for.
-  std::size_t buffer_size() const { return body_.capacity() + responder_.capacity(); }
+  std::size_t buffer_size() const {
+    return head().buffer_size() + body_.capacity() + responder_.capacity();
+  }
   bool has_own_upstreams() const { return exchange_.has_own_upstreams(); }
 
   Http2Link& link() { return *link_; }

@@ -12,6 +12,20 @@ from harness.waiting import eventually
 
 
 class Ends(Http2Case):
+    def test_a_connection_that_is_closed_for_its_glitches_is_counted(self):
+        self.serve(admin={"address": "127.0.0.1:0"}, downstream={"http2": {"glitches": 8}})
+        for _ in range(6):
+            self.client.reset(self.client.open(ends=False))
+            self.client.ping()
+        self.client.read_to_end()
+        self.assertEqual(self.client.goaways[-1][1], NO_ERROR)
+
+        def given_up():
+            with self.connect_admin(self.weir) as admin:
+                return parse(admin.get("/metrics").body.decode())["weir_http2_given_up_total", frozenset()]
+
+        eventually(lambda: given_up() == 1, "the count")
+
     def test_a_drain_finishes_streams_and_says_goaway(self):
         late, may_answer = self.late_upstream()
         weir = self.start(configuration(late.url))

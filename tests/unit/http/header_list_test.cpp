@@ -19,6 +19,15 @@ Pairs listed_fields(HeaderList& list) {
   return fields;
 }
 
+TEST_CASE("the memory of a list counts after another one has begun, too") {
+  HeaderList list;
+  CHECK(list.buffer_size() < 100);
+  list.begin(100'000);
+  list.add("x", std::string(50'000, 'v'));
+  list.begin(100'000);
+  CHECK(list.buffer_size() >= 50'000);
+}
+
 TEST_CASE("pseudo-header fields are kept apart from the others") {
   HeaderList list;
   list.begin(plenty);
