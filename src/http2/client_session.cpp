@@ -42,13 +42,6 @@ struct ClientSession::ClientCallbacks : SharedCallbacks {
     stream->on_end();
   }
 
-  static int on_frame_received(nghttp2_session* native, const nghttp2_frame* frame, void* user) {
-    return guarded([&] {
-      take_frame(session(user), *frame, stream(native, frame->hd.stream_id));
-      return 0;
-    });
-  }
-
   static int on_frame_sent(nghttp2_session* native, const nghttp2_frame* frame, void* /*user*/) {
     Stream* const found = stream(native, frame->hd.stream_id);
     const bool is_request =
@@ -72,7 +65,7 @@ struct ClientSession::ClientCallbacks : SharedCallbacks {
       auto owned = make();
       nghttp2_session_callbacks* const made = owned.get();
       nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
-      nghttp2_session_callbacks_set_on_frame_recv_callback(made, on_frame_received);
+      nghttp2_session_callbacks_set_on_frame_recv_callback(made, pass_frame<ClientCallbacks>);
       nghttp2_session_callbacks_set_on_frame_send_callback(made, on_frame_sent);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, on_closed);
       return owned;

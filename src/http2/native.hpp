@@ -56,6 +56,15 @@ struct SessionCore::SharedCallbacks {
     }
   }
 
+  /// Passes a frame that was received to `Self::take_frame`.
+  template <class Self>
+  static int pass_frame(nghttp2_session* native, const nghttp2_frame* frame, void* user) {
+    return guarded([&] {
+      Self::take_frame(Self::session(user), *frame, stream(native, frame->hd.stream_id));
+      return 0;
+    });
+  }
+
   static int on_header(nghttp2_session* native, const nghttp2_frame* frame,
                        const std::uint8_t* name, std::size_t name_size, const std::uint8_t* value,
                        std::size_t value_size, std::uint8_t flags, void* user);

@@ -122,13 +122,6 @@ struct Session::ServerCallbacks : SharedCallbacks {
     stream->on_end();
   }
 
-  static int on_frame_received(nghttp2_session* native, const nghttp2_frame* frame, void* user) {
-    return guarded([&] {
-      take_frame(session(user), *frame, stream(native, frame->hd.stream_id));
-      return 0;
-    });
-  }
-
   static int on_closed(nghttp2_session* native, std::int32_t id, std::uint32_t error_code,
                        void* user) {
     Stream* const found = stream(native, id);
@@ -170,7 +163,7 @@ struct Session::ServerCallbacks : SharedCallbacks {
       nghttp2_session_callbacks* const made = owned.get();
       nghttp2_session_callbacks_set_on_begin_frame_callback(made, on_begin_frame);
       nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
-      nghttp2_session_callbacks_set_on_frame_recv_callback(made, on_frame_received);
+      nghttp2_session_callbacks_set_on_frame_recv_callback(made, pass_frame<ServerCallbacks>);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, on_closed);
       nghttp2_session_callbacks_set_on_frame_send_callback(made, on_frame_sent);
       nghttp2_session_callbacks_set_on_frame_not_send_callback(made, on_frame_not_sent);

@@ -16,7 +16,6 @@
 #include "http2/stream.hpp"
 
 struct nghttp2_session;
-struct nghttp2_session_callbacks;
 
 namespace weir::http2 {
 
@@ -60,7 +59,6 @@ class SessionCore {
   void own(nghttp2_session* made) { native_.reset(made); }
   nghttp2_session* native() const { return native_.get(); }
   std::uint64_t sent() const { return sent_; }  ///< bytes of bodies
-  std::size_t max_head() const { return max_head_; }
 
   /// A stream of the session from now on, whose first head is about to be received.
   void attach(Stream& stream, std::int32_t id);

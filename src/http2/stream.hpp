@@ -50,7 +50,7 @@ class Stream {
   bool is_closed() const { return is_closed_; }
   /// The error code of a closed stream (RFC 9113 section 7); 0: none.
   std::uint32_t closed_with() const { return closed_with_; }
-  /// Of a client: the head of the request has been given to the output.
+  /// True if the head of a request to a server has been given to the output.
   bool was_sent() const { return was_sent_; }
   /// True if the other side has reset the stream.
   bool was_reset() const { return was_reset_; }

@@ -1,8 +1,8 @@
 // A connection of HTTP/2 to a server, which the requests of a worker share: passes bytes between
 // the socket and the session.
 //
-// What the streams have to send leaves at the end of a pass of the loop, in one call. A reader
-// keeps the connection alive until it ends. Used from its worker's loop only.
+// The frames of all streams leave at the end of a pass of the loop, in one call. A reader keeps the
+// connection alive until it ends. Used from its worker's loop only.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,7 @@ from harness.case import limited
 from harness.http2 import CANCEL, ENABLE_CONNECT_PROTOCOL, INTERNAL_ERROR
 from harness.http2_case import Http2Case
 from harness.payload import payload
+from harness.upgrades import echo_bytes, receive, switching
 from harness.waiting import eventually
 
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -17,34 +18,15 @@ def accepted(exchange):
     return base64.b64encode(hashlib.sha1((exchange["Sec-WebSocket-Key"] + GUID).encode()).digest()).decode()
 
 
-def switching(then, accept=accepted):
-    """Answers 101 and leaves the connection to `then(exchange)`."""
-
-    def behaviour(exchange):
-        exchange.is_closed = True
-        exchange.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                      b"Sec-WebSocket-Protocol: chat\r\nSec-WebSocket-Accept: " + accept(exchange).encode() + b"\r\n\r\n")
-        then(exchange)
-
-    return behaviour
-
-
-def receive(exchange):
-    if exchange.reader.buffer:
-        data = bytes(exchange.reader.buffer)
-        exchange.reader.buffer.clear()
-        return data
-    return exchange.sock.recv(65536)
-
-
-def echo_bytes(exchange):
-    while data := receive(exchange):
-        exchange.send(data)
+def head_of(accept):
+    return lambda exchange: (
+        b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Protocol: chat\r\nSec-WebSocket-Accept: " + accept(exchange).encode() + b"\r\n\r\n")
 
 
 class Tunnels(Http2Case):
     def open(self, then=echo_bytes, accept=accepted, path="/socket", **sections):
-        self.serve(switching(then, accept), access_log={}, **sections)
+        self.serve(switching(then, head_of(accept)), access_log={}, **sections)
         return self.connect_stream(path)
 
     def connect_stream(self, path="/socket", fields=()):

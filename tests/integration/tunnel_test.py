@@ -8,11 +8,13 @@ import subprocess
 import textwrap
 import threading
 
+from harness import upgrades
 from harness.case import Case, configuration, scaled
 from harness.certificates import Authority, SecureConnection
 from harness.client import request_bytes
 from harness.payload import digest, payload
 from harness.services import free_port, is_listening
+from harness.upgrades import echo_bytes, receive
 from harness.upstream import echo
 from harness.waiting import eventually
 
@@ -22,28 +24,7 @@ SWITCH = (b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: 
 
 
 def switching(then, head=SWITCH):
-    """Answers 101 and leaves the connection to `then(exchange)`."""
-
-    def behaviour(exchange):
-        exchange.is_closed = True
-        exchange.send(head)
-        then(exchange)
-
-    return behaviour
-
-
-def receive(exchange):
-    """What the reader took too much of, then what the socket has; empty at the end."""
-    if exchange.reader.buffer:
-        data = bytes(exchange.reader.buffer)
-        exchange.reader.buffer.clear()
-        return data
-    return exchange.sock.recv(65536)
-
-
-def echo_bytes(exchange):
-    while data := receive(exchange):
-        exchange.send(data)
+    return upgrades.switching(then, head)
 
 
 def exactly(client, size):
