@@ -24,6 +24,7 @@
 #include "log/access_log_options.hpp"
 #include "options/admin.hpp"
 #include "options/proxy.hpp"
+#include "options/rate_limit_service.hpp"
 #include "options/redis.hpp"
 #include "options/telemetry.hpp"
 #include "options/upstream.hpp"
@@ -102,7 +103,8 @@ struct Config {
   limiter::Options limiter;
   options::Proxy proxy;
   std::vector<options::Upstream> upstreams;
-  std::vector<options::Listen> listen;
+  std::vector<options::Listen> listen;  ///< also those of the rate limit service
+  std::optional<options::RateLimitService> rate_limit_service{};
   std::optional<options::Admin> admin;
   std::size_t workers = 1;  ///< `auto` is resolved
   Duration shutdown_timeout = std::chrono::seconds(30);

@@ -24,12 +24,20 @@
 
 namespace weir::options {
 
+/// What the connections of a listener are for.
+enum class Serves : std::uint8_t {
+  proxy,
+  rate_limit_service,
+  both,  ///< a request for a method of the service is the service's, any other one the proxy's
+};
+
 struct Listen {
   Endpoint address;
   std::vector<tls::CertificateFiles> certificates{};  ///< none: no TLS; the first is the default
   tls::Parameters tls{};                              ///< ignored without certificates
   bool proxy_protocol = false;  ///< each connection begins with a PROXY header from a trusted peer
   bool http2 = true;            ///< beside HTTP/1.1: by ALPN, or without TLS by prior knowledge
+  Serves serves = Serves::proxy;
   friend bool operator==(const Listen&, const Listen&) = default;
 };
 

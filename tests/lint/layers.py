@@ -4,7 +4,7 @@ or names something of a room it does not list is a complaint, and so is a listed
 import re
 
 PURE_ROOMS = ("rules", "json", "http", "grpc", "http2", "identity", "routing", "usage", "jwt", "store", "limiter",
-              "options", "decision", "offline", "replay", "status", "telemetry")
+              "options", "decision", "rls", "offline", "replay", "status", "telemetry")
 # What the pure rooms must not know, and why a line like it is refused.
 IMPURE = (
     (re.compile(r'#\s*include\s*[<"]boost/asio'), "Asio"),

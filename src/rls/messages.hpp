@@ -1,0 +1,96 @@
+// The messages of the rate limit service: envoy.service.ratelimit.v3.RateLimitRequest and
+// RateLimitResponse (envoy/service/ratelimit/v3/rls.proto,
+// envoy/extensions/common/ratelimit/v3/ratelimit.proto).
+//
+// Plain values, reused from one call to the next. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+#include "http/field_section.hpp"
+#include "options/rate_limit_service.hpp"
+
+namespace weir::rls {
+
+// Bounds of a request; one beyond them is INVALID_ARGUMENT.
+inline constexpr std::size_t most_message_bytes = 64 * 1024;
+inline constexpr std::size_t most_descriptors = 64;
+inline constexpr std::size_t most_entries = 64;  ///< of one descriptor
+
+struct Entry {
+  std::string_view key;
+  std::string_view value;
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+/// A limit that the request states itself, in place of that of the configuration.
+struct StatedLimit {
+  std::uint32_t requests_per_unit = 0;
+  options::RateLimitUnit unit = options::RateLimitUnit::unknown;
+  friend bool operator==(const StatedLimit&, const StatedLimit&) = default;
+};
+
+struct Descriptor {
+  std::size_t first_entry = 0;  ///< index into Request::entries
+  std::size_t entry_count = 0;
+  std::optional<StatedLimit> limit{};
+  std::optional<std::uint64_t> hits_addend{};  ///< 0: looks, and charges nothing
+  bool is_negative_hits = false;               ///< gives the hits back
+  friend bool operator==(const Descriptor&, const Descriptor&) = default;
+};
+
+struct Request {
+  std::string_view domain;
+  std::vector<Entry> entries;  ///< of all descriptors
+  std::vector<Descriptor> descriptors;
+  std::uint32_t hits_addend = 0;  ///< for descriptors without their own; 0 means 1
+
+  std::span<const Entry> entries_of(const Descriptor& descriptor) const {
+    return std::span(entries).subspan(descriptor.first_entry, descriptor.entry_count);
+  }
+  void clear() {
+    domain = {};
+    entries.clear();
+    descriptors.clear();
+    hits_addend = 0;
+  }
+};
+
+/// RateLimitResponse.Code.
+enum class Code : std::uint8_t { unknown = 0, ok = 1, over_limit = 2 };
+
+struct CurrentLimit {
+  std::uint32_t requests_per_unit = 0;
+  options::RateLimitUnit unit = options::RateLimitUnit::unknown;
+  std::string_view name{};
+};
+
+struct DescriptorStatus {
+  Code code = Code::ok;
+  std::optional<CurrentLimit> current_limit{};
+  std::uint32_t limit_remaining = 0;
+  std::optional<Duration> duration_until_reset{};
+};
+
+struct Response {
+  Code overall_code = Code::unknown;
+  std::vector<DescriptorStatus> statuses;  ///< one for each descriptor, in the order of the request
+  http::FieldSection response_headers_to_add;
+  std::string dynamic_metadata;  ///< a JSON object; empty: none
+
+  void clear() {
+    overall_code = Code::unknown;
+    statuses.clear();
+    response_headers_to_add.clear();
+    dynamic_metadata.clear();
+  }
+};
+
+}  // namespace weir::rls
