@@ -30,6 +30,7 @@ enum class Tag : char {
   path = 6,
   all_of = 7,
   claim = 8,
+  descriptor = 9,
 };
 
 /// The input of the hash: tags, and parts with their length, so that two identities never have the
