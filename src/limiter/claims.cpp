@@ -257,6 +257,27 @@ std::optional<Fate> ClaimMaker::unmet_condition(const Limit& limit, const Readin
   return std::nullopt;
 }
 
+void ClaimMaker::add(const StatedClaim& stated, Evaluation& evaluation) const {
+  const Policy& policy = options_.policies[stated.policy];
+  const PolicyRecord& record = policies_[stated.policy];
+  const StatedTerms* const own = stated.terms;
+  const LocalShare& share = own != nullptr ? own->local : local_shares_.of(stated.policy, 0);
+  const Terms& terms = own != nullptr ? own->terms : policy;
+  evaluation.claims.push_back(
+      {.policy = &terms.numbers,
+       .local_policy = &share.numbers,
+       .identity = stated.identity,
+       .policy_id = record.id,
+       .policy_revision = record.revision + (own != nullptr ? own->revision : 0),
+       .shadow = policy.shadow,
+       .on_failure = share.on_failure,
+       .demand = {.cost = stated.cost},
+       .attributes = {},
+       .lease = policy.lease && own == nullptr ? &record.counters->leased : nullptr});
+  evaluation.policies.push_back(
+      {.policy = &policy, .terms = &terms, .identity = stated.identity_index});
+}
+
 /// Reads the plan once for each route.
 const PlanReading& ClaimMaker::plan_of(const Reading& reading) {
   if (plan_) return *plan_;

@@ -48,6 +48,22 @@ struct PolicyRecord {
   std::shared_ptr<PolicyCounters> counters;
 };
 
+/// Numbers that replace those of a policy for one request.
+struct StatedTerms {
+  Terms terms;
+  LocalShare local;            ///< of these numbers
+  std::uint32_t revision = 0;  ///< distinguishes them from others of the policy
+};
+
+/// A claim whose policy and key the caller has found.
+struct StatedClaim {
+  std::size_t policy = 0;          ///< index into Options::policies; not concurrency
+  std::size_t identity_index = 0;  ///< index into Options::identities
+  Hash128 identity;
+  std::int64_t cost = 1;
+  const StatedTerms* terms = nullptr;  ///< nullptr: those of the policy; outlives the evaluation
+};
+
 class ClaimMaker {
  public:
   /// `options` and `policies` outlive this, and `unknown_plans` too; nullptr: unknown names are not
@@ -62,6 +78,8 @@ class ClaimMaker {
   /// steps.
   bool make(std::span<const RouteEvidence> routes, Evaluation& evaluation, Instant now,
             Trace* trace = nullptr);
+  /// Adds a claim to an evaluation, which has fewer than limits_per_route.
+  void add(const StatedClaim& stated, Evaluation& evaluation) const;
 
   /// For the decisions that the store does not make (store::Decider::local).
   LocalShares& local_shares() { return local_shares_; }

@@ -58,6 +58,20 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
     evaluation.verdict.decider = decider_;
     return &evaluation.verdict;
   }
+  return acquire(evaluation, completion, now);
+}
+
+const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const StatedClaim> claims,
+                               store::Completion& completion, Instant now) {
+  evaluation.clear();
+  for (const StatedClaim& claim : claims)
+    claims_.add(claim, evaluation);
+  return acquire(evaluation, completion, now);
+}
+
+/// Decides the claims of an evaluation.
+const Verdict* Limiter::acquire(Evaluation& evaluation, store::Completion& completion,
+                                Instant now) {
   const std::size_t count = evaluation.claims.size();
   if (count == 0) {
     evaluation.verdict = {.decider = decider_, .plan = evaluation.plan};

@@ -43,6 +43,9 @@ class Limiter {
   /// place until then. `trace`: as for ClaimMaker::make().
   const Verdict* decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
                         store::Completion& completion, Instant now, Trace* trace = nullptr);
+  /// The same for claims that the caller has found, at most limits_per_route.
+  const Verdict* decide(Evaluation& evaluation, std::span<const StatedClaim> claims,
+                        store::Completion& completion, Instant now);
   /// Returns the verdict of an evaluation that the store has decided.
   const Verdict& conclude(Evaluation& evaluation, const store::Result& result);
 
@@ -85,6 +88,7 @@ class Limiter {
   std::span<const PolicyRecord> policies() const { return policies_; }
 
  private:
+  const Verdict* acquire(Evaluation& evaluation, store::Completion& completion, Instant now);
   bool note_override(const Evaluation& evaluation, std::size_t index);
   void note_holds(Evaluation& evaluation, const store::Result& result);
   void fail(Evaluation& evaluation, const store::Result& result);

@@ -30,6 +30,12 @@ LocalShares::LocalShares(const std::vector<Policy>& policies) : policies_(polici
   }
 }
 
+LocalShare LocalShares::share_of(const Policy& policy, const rules::Policy& numbers) const {
+  auto share = local_share(policy, numbers, instances_);
+  if (!share) return {numbers, OnFailure::deny};
+  return {*std::move(share), policy.on_failure};
+}
+
 std::vector<std::string> LocalShares::divide(std::int64_t instances) {
   std::vector<std::string> without_share;
   if (instances == instances_) return without_share;

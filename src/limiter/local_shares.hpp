@@ -34,6 +34,9 @@ class LocalShares {
   /// share then; empty if the number is the same as before.
   std::vector<std::string> divide(std::int64_t instances);
 
+  /// Returns the share of numbers that the policy does not have.
+  LocalShare share_of(const Policy& policy, const rules::Policy& numbers) const;
+
   /// `terms`: their index (Policy::index_of).
   const LocalShare& of(std::size_t policy, std::size_t terms) const {
     return shares_[policy][terms];

@@ -138,4 +138,35 @@ TEST_CASE("A trace has all limits up to the one that refuses a request for too m
   CHECK(one.evaluation.verdict.outcome == Outcome::too_many_limits);
 }
 
+TEST_CASE("A stated claim has the terms of its policy, or its own") {
+  Claiming one;
+  one.limit(a_policy, 0);
+  one.config.limiter.policies[0].shadow = true;
+  one.config.limiter.policies[0].lease = true;
+  const std::vector<PolicyRecord> records{
+      {.id = 7, .revision = 3, .counters = std::make_shared<PolicyCounters>()}};
+  const ClaimMaker claims(one.config.limiter, records, {}, nullptr);
+  const StatedTerms terms{.terms = policy("other", gcra(9, 1s)),
+                          .local = {policy("share", gcra(2, 1s)).numbers, OnFailure::deny},
+                          .revision = 5};
+  const Hash128 key{.low = 1, .high = 2};
+  claims.add({.policy = 0, .identity_index = 1, .identity = key, .cost = 4}, one.evaluation);
+  claims.add({.policy = 0, .identity = key, .terms = &terms}, one.evaluation);
+  const auto& [own, stated] = std::tie(one.evaluation.claims.at(0), one.evaluation.claims.at(1));
+  CHECK(own.policy == &one.config.limiter.policies[0].numbers);
+  CHECK(own.identity == key);
+  CHECK(own.policy_id == 7);
+  CHECK(own.policy_revision == 3);
+  CHECK(own.demand.cost == 4);
+  CHECK(own.shadow);
+  CHECK(own.lease != nullptr);
+  CHECK(one.evaluation.policies.at(0).identity == 1);
+  CHECK(stated.policy == &terms.terms.numbers);
+  CHECK(stated.local_policy == &terms.local.numbers);
+  CHECK(stated.on_failure == OnFailure::deny);
+  CHECK(stated.policy_revision == 8);
+  CHECK(stated.lease == nullptr);
+  CHECK(one.evaluation.policies.at(1).terms == &terms.terms);
+}
+
 }  // namespace weir::limiter::test

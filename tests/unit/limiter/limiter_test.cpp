@@ -333,4 +333,21 @@ TEST_CASE(
   CHECK(verdict.route == 1);
 }
 
+TEST_CASE("Claims that the caller has found are decided and counted like those of a route") {
+  Fixture fixture;
+  fixture.limit(policy("p", gcra(2, 1h)), 0);
+  fixture.decide();
+  const StatedClaim claims[] = {{.policy = 0, .identity = {.low = 1}, .cost = 2}};
+  const auto decide = [&] {
+    return *fixture.limiter->decide(fixture.evaluation, claims, fixture.nobody, epoch);
+  };
+  CHECK(decide().outcome == Outcome::allowed);
+  CHECK(decide().outcome == Outcome::denied);
+  CHECK(fixture.counters(0).allowed.value() == 2);
+  CHECK(fixture.counters(0).denied.value() == 1);
+  CHECK(fixture.limiter
+            ->decide(fixture.evaluation, std::span<const StatedClaim>{}, fixture.nobody, epoch)
+            ->outcome == Outcome::unlimited);
+}
+
 }  // namespace weir::limiter::test

@@ -68,4 +68,18 @@ TEST_CASE("A policy with fewer units than instances denies, and keeps its number
   CHECK(few.numbers.capacity == 1);
 }
 
+TEST_CASE("Numbers that no policy has are divided like its own") {
+  const std::vector<Policy> policies{policy_of("local", 10, OnFailure::local),
+                                     policy_of("allow", 10, OnFailure::allow)};
+  const rules::Policy numbers = policy_of("other", 6, OnFailure::local).numbers;
+  LocalShares shares(policies);
+  CHECK(shares.share_of(policies[0], numbers).numbers.capacity == 6);
+  shares.divide(4);
+  CHECK(shares.share_of(policies[0], numbers).numbers.capacity == 1);
+  CHECK(shares.share_of(policies[0], numbers).on_failure == OnFailure::local);
+  CHECK(shares.share_of(policies[1], numbers).numbers.capacity == 6);
+  shares.divide(7);
+  CHECK(shares.share_of(policies[0], numbers).on_failure == OnFailure::deny);
+}
+
 }  // namespace weir::limiter::test
