@@ -121,6 +121,11 @@ struct PolicyDescriptor {
 struct RateLimitService {
   std::vector<DescriptorDomain> domains{};
   std::vector<PolicyDescriptor> descriptors{};
+  /// Index into limiter::Options::identities: the one that stands for the entries of descriptors.
+  std::size_t identity = 0;
+  /// Index into limiter::Options::policies: the policy of limits that requests state themselves.
+  /// They replace its numbers.
+  std::size_t stated_policy = 0;
   /// Of a limit that the request itself states: fixed_window with the clock (`reference`), gcra or
   /// sliding_window.
   rules::Algorithm algorithm = rules::Algorithm::fixed_window;

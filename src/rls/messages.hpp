@@ -15,6 +15,7 @@
 
 #include "base/time.hpp"
 #include "http/field_section.hpp"
+#include "identity/descriptor_key.hpp"
 #include "options/rate_limit_service.hpp"
 
 namespace weir::rls {
@@ -24,11 +25,34 @@ inline constexpr std::size_t most_message_bytes = 64 * 1024;
 inline constexpr std::size_t most_descriptors = 64;
 inline constexpr std::size_t most_entries = 64;  ///< of one descriptor
 
-struct Entry {
-  std::string_view key;
-  std::string_view value;
-  friend bool operator==(const Entry&, const Entry&) = default;
+/// The decoded texts of a request that is not written as its views are. Only moved: the views of a
+/// copy would be views of the original.
+class Texts {
+ public:
+  Texts() = default;
+  Texts(Texts&&) = default;
+  Texts& operator=(Texts&&) = default;
+  Texts(const Texts&) = delete;
+  Texts& operator=(const Texts&) = delete;
+  ~Texts() = default;
+
+  /// Removes all texts, and has room for texts of this many bytes together.
+  void reset(std::size_t capacity) {
+    bytes_.clear();
+    bytes_.reserve(capacity);
+  }
+  /// Returns the copy of `text`, valid until reset(). The room for it has been reserved.
+  std::string_view add(std::string_view text) {
+    const std::size_t begin = bytes_.size();
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    return {bytes_.data() + begin, text.size()};
+  }
+
+ private:
+  std::vector<char> bytes_;
 };
+
+using Entry = identity::DescriptorEntry;
 
 /// A limit that the request states itself, in place of that of the configuration.
 struct StatedLimit {
@@ -51,6 +75,7 @@ struct Request {
   std::vector<Entry> entries;  ///< of all descriptors
   std::vector<Descriptor> descriptors;
   std::uint32_t hits_addend = 0;  ///< for descriptors without their own; 0 means 1
+  Texts texts{};                  ///< what the views refer to, if they are not views of the message
 
   std::span<const Entry> entries_of(const Descriptor& descriptor) const {
     return std::span(entries).subspan(descriptor.first_entry, descriptor.entry_count);

@@ -1,0 +1,119 @@
+#include "rls/descriptor_rules.hpp"
+
+#include <algorithm>
+
+namespace weir::rls {
+namespace {
+
+using Entries = std::span<const identity::DescriptorEntry>;
+
+std::vector<std::string_view> pattern_parts(std::string_view pattern) {
+  std::vector<std::string_view> parts;
+  for (std::size_t star = 0; (star = pattern.find('*')) != std::string_view::npos;) {
+    parts.push_back(pattern.substr(0, star));
+    pattern.remove_prefix(star + 1);
+  }
+  parts.push_back(pattern);
+  return parts;
+}
+
+void build(DescriptorLevel& level, const std::vector<options::DescriptorNode>& nodes) {
+  for (const options::DescriptorNode& node : nodes) {
+    auto& child = level.children[node.text];
+    child = std::make_unique<DescriptorLevel>();
+    child->node = &node;
+    build(*child, node.children);
+    if (node.text.find('*') != std::string::npos)
+      level.patterns.push_back({.parts = pattern_parts(node.text), .level = child.get()});
+  }
+}
+
+/// The value of an entry as the pattern of its node has it.
+std::string_view pattern_of(const options::DescriptorNode& node, std::string_view key) {
+  std::string_view text = node.text;
+  if (text.starts_with(key) && text.substr(key.size()).starts_with('_'))
+    text.remove_prefix(key.size() + 1);
+  return text;
+}
+
+/// The level of an entry; nullptr: nothing matches it. Writes into the entry that is counted.
+const DescriptorLevel* next_level(const DescriptorLevel& level, identity::DescriptorEntry& entry,
+                                  std::string& text) {
+  const auto child = [&](std::string_view name) -> const DescriptorLevel* {
+    const auto found = level.children.find(name);
+    return found == level.children.end() ? nullptr : found->second.get();
+  };
+  text.assign(entry.key).append(1, '_').append(entry.value);
+  if (const auto* const exact = child(text)) return exact;
+  for (const DescriptorLevel::Pattern& pattern : level.patterns) {
+    if (!matches_pattern(pattern.parts, text)) continue;
+    if (pattern.level->node->share_threshold)
+      entry.value = pattern_of(*pattern.level->node, entry.key);
+    return pattern.level;
+  }
+  return child(entry.key);
+}
+
+}  // namespace
+
+bool matches_pattern(std::span<const std::string_view> parts, std::string_view value) {
+  const std::string_view first = parts.front();
+  const std::string_view last = parts.back();
+  if (value.size() < first.size() + last.size()) return false;
+  if (!value.starts_with(first) || !value.ends_with(last)) return false;
+  value = value.substr(first.size(), value.size() - first.size() - last.size());
+  for (const std::string_view part : parts.subspan(1, parts.size() - 2)) {
+    const std::size_t found = value.find(part);
+    if (found == std::string_view::npos) return false;
+    value.remove_prefix(found + part.size());
+  }
+  return true;
+}
+
+bool matches(const options::PolicyDescriptor& wanted, Entries entries) {
+  return entries.size() == wanted.entries.size() &&
+         std::ranges::all_of(wanted.entries, [&](const options::PolicyDescriptor::Entry& entry) {
+           const auto found =
+               std::ranges::find(entries, entry.key, &identity::DescriptorEntry::key);
+           return found != entries.end() && (!entry.value || *entry.value == found->value);
+         });
+}
+
+Hash128 key_of(const options::PolicyDescriptor& descriptor, Entries entries,
+               const identity::ValueSettings& values, const limiter::Options& limits,
+               std::vector<identity::DescriptorEntry>& scratch) {
+  scratch.clear();
+  for (const std::string& key : descriptor.key)
+    scratch.push_back(*std::ranges::find(entries, key, &identity::DescriptorEntry::key));
+  if (descriptor.identity) {
+    const auto keys = identity::keys_of(limits.identities[*descriptor.identity].source,
+                                        scratch.front().value, values, limits.identity_key);
+    if (!keys.empty()) return keys.front();
+  }
+  return identity::key_of_entries(scratch, configured_kind, limits.identity_key);
+}
+
+DescriptorRules::DescriptorRules(const options::RateLimitService& options) : options_(options) {
+  for (const options::DescriptorDomain& domain : options.domains)
+    build(domains_[domain.name].root, domain.descriptors);
+  for (const options::PolicyDescriptor& descriptor : options.descriptors)
+    domains_[descriptor.domain].policies.push_back(&descriptor);
+}
+
+const DomainRules* DescriptorRules::find_domain(std::string_view name) const {
+  const auto found = domains_.find(name);
+  return found == domains_.end() ? nullptr : &found->second;
+}
+
+FileLimit find_limit(const DomainRules& domain, Entries entries, SearchScratch& scratch) {
+  scratch.counted.assign(entries.begin(), entries.end());
+  const DescriptorLevel* level = &domain.root;
+  for (identity::DescriptorEntry& entry : scratch.counted) {
+    level = next_level(*level, entry, scratch.text);
+    if (level == nullptr) return {};
+  }
+  if (level->node == nullptr || !level->node->limit) return {};
+  return {.limit = &*level->node->limit, .counted = scratch.counted};
+}
+
+}  // namespace weir::rls

@@ -1,0 +1,320 @@
+#include "rls/rate_limit_call.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "http/ratelimit_fields.hpp"
+#include "rls/metadata.hpp"
+#include "rules/span.hpp"
+#include "rules/window.hpp"
+
+namespace weir::rls {
+namespace {
+
+constexpr std::string_view no_domain = "rate limit domain must not be empty";
+constexpr std::string_view no_descriptors = "rate limit descriptor list must not be empty";
+constexpr std::string_view unknown_unit = "the unit of a limit in the request is unknown";
+constexpr std::string_view too_many_limits = "more than 16 limits apply to the request";
+
+std::uint32_t saturated(std::int64_t value) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// The unit of a policy's window; unknown: it is no unit.
+options::RateLimitUnit unit_of(Duration window) {
+  for (std::size_t i = 1; i < options::rate_limit_unit_count; ++i) {
+    const auto unit = static_cast<options::RateLimitUnit>(i);
+    if (options::length_of(unit) == window) return unit;
+  }
+  return options::RateLimitUnit::unknown;
+}
+
+/// A window of the clock ends whether or not it is used, and the protocol counts whole seconds.
+Duration reset_of(const rules::Policy& numbers, const rules::Decision& decision, Instant now) {
+  const bool has_clock_windows =
+      numbers.algorithm == rules::Algorithm::fixed_window && numbers.anchor == rules::Anchor::clock;
+  if (!has_clock_windows) return decision.reset_after;
+  return rules::window_end(numbers, rules::window_start(numbers, now)) -
+         std::chrono::floor<std::chrono::seconds>(now);
+}
+
+}  // namespace
+
+/// The hits of a descriptor are its own, else those of the request, at least 1. Values beyond exact
+/// numbers are as good as the largest of them.
+std::int64_t RateLimitCall::hits_of(const Descriptor& descriptor) const {
+  const std::uint64_t hits = descriptor.hits_addend.value_or(std::max(request_.hits_addend, 1U));
+  const auto bounded =
+      static_cast<std::int64_t>(std::min(hits, static_cast<std::uint64_t>(rules::exact_limit)));
+  return descriptor.is_negative_hits ? -bounded : bounded;
+}
+
+std::string_view RateLimitCall::prepare(const CallRules& rules, Method method,
+                                        limiter::Limiter& limiter) {
+  rules_ = &rules;
+  limiter_ = &limiter;
+  method_ = method;
+  applied_.clear();
+  unlimited_.clear();
+  replaced_.clear();
+  stated_.clear();
+  limits_.clear();
+  decisions_ = 0;
+  is_settled_ = is_denied_ = false;
+  if (request_.domain.empty()) return no_domain;
+  if (request_.descriptors.empty()) return no_descriptors;
+  const DomainRules* const domain = rules.descriptors.find_domain(request_.domain);
+  if (domain == nullptr) return {};
+  for (std::size_t i = 0; i < request_.descriptors.size(); ++i) {
+    const Descriptor& descriptor = request_.descriptors[i];
+    if (descriptor.limit && options::length_of(descriptor.limit->unit) == Duration{0})
+      return unknown_unit;
+    if (!add_limits(*domain, i)) return too_many_limits;
+  }
+  drop_replaced();
+  place();
+  return {};
+}
+
+/// False: there are too many.
+bool RateLimitCall::add_limits(const DomainRules& domain, std::size_t index) {
+  const Descriptor& descriptor = request_.descriptors[index];
+  const auto entries = request_.entries_of(descriptor);
+  if (descriptor.limit) {
+    if (!add_stated(descriptor, index)) return false;
+  } else if (const FileLimit found = find_limit(domain, entries, scratch_);
+             found.limit != nullptr) {
+    const options::DescriptorLimit& limit = *found.limit;
+    replaced_.insert(replaced_.end(), limit.replaces.begin(), limit.replaces.end());
+    if (!limit.policy) {
+      unlimited_.push_back(index);
+    } else if (!add(index,
+                    {.limit = &limit,
+                     .current = {limit.requests_per_unit, limit.unit, limit.name},
+                     .claim = {.policy = *limit.policy,
+                               .identity_index = rules_->descriptors.options().identity,
+                               .identity = identity::key_of_entries(found.counted, configured_kind,
+                                                                    rules_->limits.identity_key)},
+                     .denies_all = limit.requests_per_unit == 0})) {
+      return false;
+    }
+  }
+  for (const options::PolicyDescriptor* const own : domain.policies) {
+    if (!matches(*own, entries)) continue;
+    const Hash128 key = key_of(*own, entries, rules_->values, rules_->limits, scratch_.counted);
+    const limiter::Policy& policy = rules_->limits.policies[own->policy];
+    if (!add(index, {.current = {saturated(policy.numbers.capacity), unit_of(policy.numbers.refill),
+                                 policy.name},
+                     .claim = {.policy = own->policy,
+                               .identity_index =
+                                   own->identity.value_or(rules_->descriptors.options().identity),
+                               .identity = key}}))
+      return false;
+  }
+  return true;
+}
+
+bool RateLimitCall::add(std::size_t descriptor, Applied applied) {
+  if (applied_.size() == limiter::limits_per_route) return false;
+  applied.descriptor = descriptor;
+  applied.hits = hits_of(request_.descriptors[descriptor]);
+  applied_.push_back(applied);
+  return true;
+}
+
+/// The same entries with the same unit share a count, whatever the number of requests is.
+bool RateLimitCall::add_stated(const Descriptor& descriptor, std::size_t index) {
+  const options::RateLimitService& service = rules_->descriptors.options();
+  const auto [count, unit] = *descriptor.limit;
+  auto& counted = scratch_.counted;
+  const auto entries = request_.entries_of(descriptor);
+  counted.assign(1, {.key = {}, .value = request_.domain});
+  counted.insert(counted.end(), entries.begin(), entries.end());
+  Applied applied{
+      .current = {count, unit, {}},
+      .claim = {.policy = service.stated_policy,
+                .identity_index = service.identity,
+                .identity = identity::key_of_entries(counted, static_cast<std::uint8_t>(unit),
+                                                     rules_->limits.identity_key)},
+      .denies_all = count == 0};
+  if (count != 0) {
+    const limiter::Policy& policy = rules_->limits.policies[service.stated_policy];
+    rules::Definition definition = policy.definition;
+    definition.rates = {{.count = count, .per = options::length_of(unit)}};
+    definition.burst.reset();
+    const auto numbers = rules::compile(definition);
+    if (!numbers) return false;
+    limiter::StatedTerms& terms = stated_.emplace_back();
+    terms.terms.numbers = *numbers;
+    terms.terms.policy_item = http::policy_item(policy.name, numbers->capacity, numbers->refill);
+    terms.local = limiter_->local_shares().share_of(policy, *numbers);
+    terms.revision = count * 8 + static_cast<std::uint32_t>(unit);
+    applied.claim.terms = &terms;
+  }
+  return add(index, applied);
+}
+
+void RateLimitCall::drop_replaced() {
+  if (replaced_.empty()) return;
+  std::erase_if(applied_, [&](const Applied& applied) {
+    return applied.limit != nullptr && !applied.limit->name.empty() &&
+           std::ranges::find(replaced_, applied.limit->name) != replaced_.end();
+  });
+}
+
+/// Distributes the claims over evaluations.
+void RateLimitCall::place() {
+  const bool each = rules_->descriptors.options().charges_each;
+  const bool is_denied = !each && std::ranges::any_of(applied_, [&](const Applied& applied) {
+    return applied.denies_all && !rules_->limits.policies[applied.claim.policy].shadow;
+  });
+  for (Applied& applied : applied_) {
+    const bool looks = method_ != Method::decide || is_denied || applied.hits < 0;
+    applied.claim.cost = looks ? 0 : applied.hits;
+    if (applied.denies_all) continue;
+    applied.evaluation = each ? decisions_ : 0;
+    decisions_ = applied.evaluation + 1;
+  }
+  while (evaluations_.size() < decisions_)
+    evaluations_.push_back(std::make_unique<limiter::Evaluation>());
+}
+
+bool RateLimitCall::decide(std::size_t decision, store::Completion& completion, Instant now) {
+  if (!std::exchange(is_settled_, true)) settle(now);
+  claims_.clear();
+  for (Applied& applied : applied_) {
+    if (applied.denies_all || applied.evaluation != decision) continue;
+    applied.index = claims_.size();
+    claims_.push_back(applied.claim);
+  }
+  return limiter_->decide(*evaluations_[decision], claims_, completion, now) != nullptr;
+}
+
+void RateLimitCall::conclude(std::size_t decision, const store::Result& result) {
+  limiter_->conclude(*evaluations_[decision], result);
+}
+
+/// Gives hits back, and charges those that are reported. Looks that follow see the result.
+void RateLimitCall::settle(Instant now) {
+  for (const Applied& applied : applied_) {
+    const bool charges = method_ == Method::report && applied.hits > 0;
+    const bool gives_back = method_ != Method::check && applied.hits < 0;
+    if (applied.denies_all || (!charges && !gives_back)) continue;
+    const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
+    const limiter::StatedTerms* const own = applied.claim.terms;
+    const store::Settlement settlement{
+        .policy = own != nullptr ? &own->terms.numbers : &policy.numbers,
+        .key = {.identity = applied.claim.identity, .policy_id = limiter_->record_of(policy).id},
+        .actual = applied.hits};
+    limiter_->store().settle({&settlement, 1}, now);
+  }
+}
+
+/// Whether a limit denies its hits. A look, whose cost the store always admits, asks for room.
+bool RateLimitCall::is_over(const Applied& applied) const {
+  if (applied.denies_all) return applied.hits >= 0 && method_ != Method::report;
+  if (!applied.is_decided || applied.hits < 0 || method_ == Method::report) return false;
+  if (!applied.decision.allowed) return true;
+  if (applied.claim.cost != 0) return false;
+  return applied.decision.remaining < std::max<std::int64_t>(applied.hits, 1);
+}
+
+/// Takes the decisions out of the evaluations.
+void RateLimitCall::gather() {
+  for (Applied& applied : applied_) {
+    const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
+    const limiter::Terms* terms = &policy;
+    if (applied.denies_all) {
+      applied.decision = {};
+    } else {
+      const limiter::Evaluation& evaluation = *evaluations_[applied.evaluation];
+      terms = evaluation.policies[applied.index].terms;
+      applied.decision = evaluation.decisions[applied.index];
+      applied.is_decided =
+          std::ranges::any_of(evaluation.limits, [&](const limiter::LimitVerdict& limit) {
+            return limit.policy == &policy && limit.identity == applied.claim.identity;
+          });
+      if (!applied.is_decided) continue;
+    }
+    applied.decision.allowed = !is_over(applied);
+    if (!applied.decision.allowed && !applied.decision.retry_after && !applied.denies_all)
+      applied.decision.retry_after = applied.decision.more_after;
+    limits_.push_back({.policy = &policy,
+                       .terms = terms,
+                       .decision = applied.decision,
+                       .cost = std::max<std::int64_t>(applied.hits, 0),
+                       .identity = applied.claim.identity,
+                       .identity_index = applied.claim.identity_index});
+  }
+}
+
+const limiter::Verdict& RateLimitCall::verdict() {
+  limiter::Decider decider = limiter::Decider::memory;
+  for (std::size_t i = 0; i < decisions_; ++i) {
+    const limiter::Verdict& one = evaluations_[i]->verdict;
+    if (one.outcome == limiter::Outcome::failed) return verdict_ = one;
+    decider = one.decider;
+  }
+  gather();
+  is_denied_ = std::ranges::any_of(limits_, limiter::violated);
+  verdict_ = limiter::verdict_of(limits_, !is_denied_, decider);
+  if (limits_.empty()) verdict_.outcome = limiter::Outcome::unlimited;
+  return verdict_;
+}
+
+void RateLimitCall::answer(Response& to, Instant now) const {
+  to.statuses.assign(request_.descriptors.size(), {});
+  for (const std::size_t descriptor : unlimited_)
+    to.statuses[descriptor].limit_remaining = std::numeric_limits<std::uint32_t>::max();
+  std::size_t quotas = 0;
+  std::size_t exhausted_quotas = 0;
+  bool is_over_limit = is_denied_;
+  MetadataBuilder metadata;
+  for (const Applied& applied : applied_) {
+    if (!applied.denies_all && !applied.is_decided) continue;
+    const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
+    const bool is_quota = applied.limit != nullptr && applied.limit->quota_mode;
+    const bool is_over = !applied.decision.allowed;
+    quotas += is_quota ? 1 : 0;
+    exhausted_quotas += is_quota && is_over ? 1 : 0;
+    if (!is_over && applied.limit != nullptr) metadata.merge(applied.limit->metadata);
+    const rules::Policy& numbers =
+        applied.claim.terms != nullptr ? applied.claim.terms->terms.numbers : policy.numbers;
+    DescriptorStatus status{
+        .code = is_over && (is_quota || !policy.shadow) ? Code::over_limit : Code::ok,
+        .current_limit = applied.current,
+        .limit_remaining = is_over ? 0 : saturated(applied.decision.remaining),
+        .duration_until_reset = reset_of(numbers, applied.decision, now)};
+    if (!applied.denies_all)
+      status.current_limit->requests_per_unit = saturated(applied.decision.limit);
+    DescriptorStatus& shown = to.statuses[applied.descriptor];
+    const bool is_closer =
+        !shown.current_limit ||
+        (status.code == Code::over_limit && shown.code != Code::over_limit) ||
+        (status.code == shown.code && status.limit_remaining < shown.limit_remaining);
+    if (is_closer) shown = status;
+  }
+  is_over_limit |= quotas > 0 && quotas == exhausted_quotas;
+  to.overall_code = is_over_limit ? Code::over_limit : Code::ok;
+  if (is_over_limit && verdict_.deciding != nullptr) metadata.set_policy(verdict_.deciding->name);
+  metadata.append(to.dynamic_metadata);
+}
+
+bool RateLimitCall::use_up(store::Completion& completion, Instant now) {
+  if (!is_denied_ || method_ != Method::decide) return false;
+  rest_.claims.clear();
+  for (const Applied& applied : applied_) {
+    if (!applied.is_decided || applied.decision.allowed || applied.claim.cost <= 1) continue;
+    const store::Claim& claim = evaluations_[applied.evaluation]->claims[applied.index];
+    if (applied.decision.remaining == 0 || claim.shadow || claim.policy->count_rejected) continue;
+    rest_.claims.push_back(claim);
+    rest_.claims.back().demand.overdraft = true;
+  }
+  if (rest_.claims.empty()) return false;
+  rest_.decisions.resize(rest_.claims.size());
+  return !limiter_->ask_again(rest_, false, completion, now);
+}
+
+}  // namespace weir::rls

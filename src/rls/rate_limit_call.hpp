@@ -1,0 +1,113 @@
+// The decision about one call of the rate limit service: descriptors -> limits -> claims -> store
+// -> statuses.
+//
+// Owns everything that the call needs on the way and is used again for the next one. It knows no
+// connection, loop or clock. It must not move while the store decides. Belongs to one worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+#include "identity/identity.hpp"
+#include "limiter/limiter.hpp"
+#include "rls/descriptor_rules.hpp"
+#include "rls/messages.hpp"
+#include "store/store.hpp"
+
+namespace weir::rls {
+
+/// What a call does with the limits.
+enum class Method : std::uint8_t {
+  decide,  ///< ShouldRateLimit: charges the hits that it admits
+  check,   ///< CheckRateLimit of Kuadrant: whether the hits would pass; charges nothing
+  report,  ///< Report of Kuadrant: charges the hits, whether or not they would pass
+};
+
+/// The configuration that a call is decided under.
+struct CallRules {
+  const DescriptorRules& descriptors;
+  const limiter::Options& limits;
+  const identity::ValueSettings& values;
+};
+
+class RateLimitCall {
+ public:
+  RateLimitCall() = default;
+  RateLimitCall(const RateLimitCall&) = delete;
+  RateLimitCall& operator=(const RateLimitCall&) = delete;
+
+  /// The request, which is read before prepare().
+  Request& request() { return request_; }
+  /// Finds the limits of the request. Returns the reason if the request is not valid; empty: decide
+  /// next. `rules` and the text of the request outlive the call.
+  std::string_view prepare(const CallRules& rules, Method method, limiter::Limiter& limiter);
+
+  /// The number of decisions of the store: all claims together, or each by itself.
+  std::size_t decisions() const { return decisions_; }
+  /// Asks the store. Returns false if it passes its result to `completion` later: then call
+  /// conclude() with it.
+  bool decide(std::size_t decision, store::Completion& completion, Instant now);
+  void conclude(std::size_t decision, const store::Result& result);
+
+  /// Once all is decided: the verdict about all limits, which views this object.
+  const limiter::Verdict& verdict();
+  /// Writes the statuses, the overall code and the metadata. After verdict(), unless its outcome is
+  /// `failed`.
+  void answer(Response& to, Instant now) const;
+
+  /// A denied limit is used up: what is left of it is less than the hits that it has denied, and a
+  /// client that reports its hits afterwards would never reach the limit. Returns false if there is
+  /// nothing to do, or the store is done at once; else it passes a result to `completion`, which
+  /// the caller awaits.
+  bool use_up(store::Completion& completion, Instant now);
+
+ private:
+  /// A limit that applies to a descriptor.
+  struct Applied {
+    std::size_t descriptor = 0;
+    const options::DescriptorLimit* limit = nullptr;  ///< of a file; nullptr: another one
+    CurrentLimit current{};
+    limiter::StatedClaim claim{};
+    std::int64_t hits = 1;       ///< as asked; negative: given back
+    bool denies_all = false;     ///< its quota is 0, which no store has to decide
+    std::size_t evaluation = 0;  ///< its place there
+    std::size_t index = 0;
+    rules::Decision decision{};  ///< once decided
+    bool is_decided = false;     ///< false: it does not limit the request
+  };
+
+  bool add_limits(const DomainRules& domain, std::size_t descriptor);
+  bool add(std::size_t descriptor, Applied applied);
+  bool add_stated(const Descriptor& descriptor, std::size_t index);
+  void drop_replaced();
+  void place();
+  void settle(Instant now);
+  bool is_over(const Applied& applied) const;
+  void gather();
+  std::int64_t hits_of(const Descriptor& descriptor) const;
+
+  const CallRules* rules_ = nullptr;
+  limiter::Limiter* limiter_ = nullptr;
+  Method method_ = Method::decide;
+  Request request_;
+  SearchScratch scratch_;
+  std::vector<Applied> applied_;
+  std::vector<std::size_t> unlimited_;        ///< descriptors with a limit that is unlimited
+  std::vector<std::string_view> replaced_;    ///< names of limits that do not apply
+  std::deque<limiter::StatedTerms> stated_;   ///< of this call; claims point to them
+  std::vector<limiter::StatedClaim> claims_;  ///< by evaluation
+  std::vector<std::unique_ptr<limiter::Evaluation>> evaluations_;  ///< at least decisions_
+  limiter::Evaluation rest_;                                       ///< of use_up()
+  std::size_t decisions_ = 0;
+  bool is_settled_ = false;
+  bool is_denied_ = false;
+  std::vector<limiter::LimitVerdict> limits_;
+  limiter::Verdict verdict_;
+};
+
+}  // namespace weir::rls

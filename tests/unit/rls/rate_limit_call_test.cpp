@@ -1,0 +1,206 @@
+#include "rls/rate_limit_call.hpp"
+
+#include <limits>
+
+#include "catch.hpp"
+#include "unit/rls/call_fixture.hpp"
+
+namespace weir::rls::test {
+
+TEST_CASE("A request without a domain or descriptors is not valid") {
+  Service service;
+  CHECK(service.prepare("", {{{{"a", ""}}}}, Method::decide, 0) ==
+        "rate limit domain must not be empty");
+  CHECK(service.prepare("d", {}, Method::decide, 0) ==
+        "rate limit descriptor list must not be empty");
+  CHECK(service.prepare("unknown", {{{{"a", ""}}}}, Method::decide, 0).empty());
+  CHECK(service.call.decisions() == 0);
+}
+
+TEST_CASE("Descriptors have their statuses in order, and no limit means OK") {
+  Service service;
+  service.limit("a", 1);
+  service.limit("b", 2);
+  const std::vector<Asked> asked = {{{{"b", "1"}}}, {{{"none", "1"}}}, {{{"a", "1"}}}};
+  const Response& first = service.ask(asked);
+  CHECK(first.overall_code == Code::ok);
+  REQUIRE(first.statuses.size() == 3);
+  CHECK(codes(first) == "OOO");
+  CHECK(first.statuses[0].current_limit->requests_per_unit == 2);
+  CHECK(first.statuses[0].current_limit->unit == RateLimitUnit::minute);
+  CHECK(first.statuses[0].limit_remaining == 1);
+  CHECK(first.statuses[0].duration_until_reset == 30s);  // the minute of the clock ends then
+  CHECK_FALSE(first.statuses[1].current_limit);
+  CHECK(first.statuses[1].limit_remaining == 0);
+  CHECK(first.statuses[2].limit_remaining == 0);
+
+  const Response& second = service.ask(asked);
+  CHECK(second.overall_code == Code::over_limit);
+  CHECK(codes(second) == "OOX");
+  CHECK(second.statuses[0].limit_remaining == 1);  // not charged: another limit denied
+  CHECK(second.dynamic_metadata == R"({"policy":"d.a"})");
+  service.now += 30s;
+  CHECK(service.ask(asked).overall_code == Code::ok);
+}
+
+TEST_CASE("Each descriptor is charged by itself if the configuration says so") {
+  Service service(true);
+  service.limit("a", 1);
+  service.limit("b", 3);
+  const std::vector<Asked> asked = {{{{"b", "1"}}}, {{{"a", "1"}}}};
+  CHECK(codes(service.ask(asked)) == "OO");
+  CHECK(codes(service.ask(asked)) == "OX");
+  CHECK(codes(service.ask(asked)) == "OX");
+  CHECK(codes(service.ask(asked)) == "XX");
+}
+
+TEST_CASE("The hits are those of the descriptor, else those of the request, at least 1") {
+  Service service;
+  service.limit("a", 10);
+  const auto remaining = [&](const Asked& asked, std::uint32_t hits) {
+    return service.ask({asked}, Method::decide, hits).statuses[0].limit_remaining;
+  };
+  CHECK(remaining({{{"a", "1"}}}, 0) == 9);
+  CHECK(remaining({{{"a", "1"}}}, 3) == 6);
+  CHECK(remaining({{{"a", "1"}}, 2}, 3) == 4);
+  CHECK(remaining({{{"a", "1"}}, 0}, 3) == 4);  // looks
+  CHECK(remaining({{{"a", "1"}}, 4}, 0) == 0);
+  CHECK(codes(service.ask({{{{"a", "1"}}, 0}})) == "X");  // nothing is left
+}
+
+TEST_CASE("Hits beyond exact numbers are denied, and use up the limit") {
+  Service service;
+  service.limit("a", 10);
+  CHECK(codes(service.ask({{{{"a", "1"}}, std::numeric_limits<std::uint64_t>::max()}})) == "X");
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "X");
+}
+
+TEST_CASE("A limit that denies several hits is used up, and others are not charged") {
+  Service service;
+  service.limit("a", 10);
+  service.limit("b", 10);
+  CHECK(codes(service.ask({{{{"a", "1"}}, 7}, {{{"b", "1"}}, 7}})) == "OO");
+  CHECK(codes(service.ask({{{{"a", "1"}}, 5}, {{{"b", "1"}}, 1}})) == "XO");
+  CHECK(codes(service.ask({{{{"a", "1"}}, 1}})) == "X");
+  CHECK(service.ask({{{{"b", "1"}}, 0}}).statuses[0].limit_remaining == 3);
+  service.now += 30s;
+  CHECK(service.ask({{{{"a", "1"}}, 0}}).statuses[0].limit_remaining == 10);
+}
+
+TEST_CASE("A shadow limit is counted, and its descriptor is OK") {
+  Service service;
+  service.policy_of(service.limit("a", 1)).shadow = true;
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "O");
+  const Response& denied = service.ask({{{{"a", "1"}}}});
+  CHECK(denied.overall_code == Code::ok);
+  CHECK(denied.statuses[0].code == Code::ok);
+  CHECK(denied.statuses[0].limit_remaining == 0);
+  CHECK(denied.dynamic_metadata.empty());
+  CHECK(service.call.verdict().shadow_denied);
+}
+
+TEST_CASE("Quotas deny a request only if all of them do") {
+  Service service(true);
+  for (const char* key : {"a", "b"}) {
+    auto& limit = service.limit(key, key[0] == 'a' ? 1 : 2);
+    limit.quota_mode = true;
+    service.policy_of(limit).shadow = true;
+  }
+  const std::vector<Asked> asked = {{{{"a", "1"}}}, {{{"b", "1"}}}};
+  CHECK(codes(service.ask(asked)) == "OO");
+  const Response& one = service.ask(asked);
+  CHECK(codes(one) == "XO");
+  CHECK(one.overall_code == Code::ok);
+  const Response& both = service.ask(asked);
+  CHECK(codes(both) == "XX");
+  CHECK(both.overall_code == Code::over_limit);
+}
+
+TEST_CASE("A limit can be unlimited, 0, or replace others") {
+  Service service;
+  service.limit("free", 1).policy.reset();
+  service.limit("none", 0);
+  service.limit("base", 1).name = "base";
+  service.limit("more", 5).replaces = {"base"};
+  const Response& free = service.ask({{{{"free", "1"}}}});
+  CHECK(codes(free) == "O");
+  CHECK(free.statuses[0].limit_remaining == std::numeric_limits<std::uint32_t>::max());
+  CHECK_FALSE(free.statuses[0].current_limit);
+
+  const Response& none = service.ask({{{{"none", "1"}}}, {{{"base", "1"}}}});
+  CHECK(codes(none) == "XO");
+  CHECK(none.statuses[0].current_limit->requests_per_unit == 0);
+
+  const std::vector<Asked> asked = {{{{"base", "1"}}}, {{{"more", "1"}}}};
+  for (int i = 0; i < 5; ++i) {
+    const Response& replaced = service.ask(asked);
+    CHECK(codes(replaced) == "OO");
+    CHECK_FALSE(replaced.statuses[0].current_limit);
+  }
+  CHECK(codes(service.ask(asked)) == "OX");
+  CHECK(codes(service.ask({{{{"base", "1"}}}})) == "O");
+}
+
+TEST_CASE("A limit that the request states replaces that of the files") {
+  Service service;
+  service.limit("a", 1);
+  const Asked asked{{{"a", "1"}}, {}, false, StatedLimit{3, RateLimitUnit::week}};
+  const Response& first = service.ask({asked});
+  CHECK(first.statuses[0].current_limit->requests_per_unit == 3);
+  CHECK(first.statuses[0].current_limit->unit == RateLimitUnit::week);
+  CHECK(first.statuses[0].limit_remaining == 2);
+  service.ask({asked});
+  CHECK(codes(service.ask({asked})) == "O");
+  CHECK(codes(service.ask({asked})) == "X");
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "O");  // its own count
+  const Asked none{{{"a", "1"}}, {}, false, StatedLimit{0, RateLimitUnit::day}};
+  CHECK(codes(service.ask({none})) == "X");
+  const Asked unknown{{{"a", "1"}}, {}, false, StatedLimit{1, RateLimitUnit::unknown}};
+  CHECK(service.prepare("d", {unknown}, Method::decide, 0) ==
+        "the unit of a limit in the request is unknown");
+}
+
+TEST_CASE("More than 16 limits are not decided") {
+  Service service;
+  service.limit("a", 1);
+  std::vector<Asked> asked(16, {{{"a", "1"}}});
+  CHECK(service.prepare("d", asked, Method::decide, 0).empty());
+  asked.push_back({{{"a", "1"}}});
+  CHECK(service.prepare("d", asked, Method::decide, 0) ==
+        "more than 16 limits apply to the request");
+}
+
+TEST_CASE("A check charges nothing, and a report charges whatever is left") {
+  Service service;
+  service.limit("a", 10);
+  CHECK(codes(service.ask({{{{"a", "1"}}, 10}}, Method::check)) == "O");
+  CHECK(codes(service.ask({{{{"a", "1"}}, 11}}, Method::check)) == "X");
+  CHECK(codes(service.ask({{{{"a", "1"}}, 8}}, Method::report)) == "O");
+  CHECK(codes(service.ask({{{{"a", "1"}}, 3}}, Method::check)) == "X");
+  CHECK(codes(service.ask({{{{"a", "1"}}, 2}}, Method::check)) == "O");
+  CHECK(codes(service.ask({{{{"a", "1"}}, 5}}, Method::report)) == "O");
+  CHECK(codes(service.ask({{{{"a", "1"}}}}, Method::check)) == "X");
+}
+
+TEST_CASE("A policy of the configuration limits descriptors beside the files") {
+  Service service;
+  const std::size_t policy = service.add_policy("own", 2, RateLimitUnit::hour);
+  service.limit("a", 5);
+  service.options.descriptors = {
+      {.domain = "d", .entries = {{.key = "a"}}, .policy = policy, .key = {"a"}}};
+  const Response& first = service.ask({{{{"a", "1"}}}});
+  CHECK(first.statuses[0].current_limit->name == "own");  // less is left of it
+  CHECK(first.statuses[0].current_limit->unit == RateLimitUnit::hour);
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "O");
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "X");
+  CHECK(codes(service.ask({{{{"a", "2"}}}})) == "O");
+}
+
+TEST_CASE("The metadata of limits that admit are in the response") {
+  Service service;
+  service.limit("a", 1).metadata = R"({"tier":"gold"})";
+  CHECK(service.ask({{{{"a", "1"}}}}).dynamic_metadata == R"({"metadata":{"tier":"gold"}})");
+  CHECK(service.ask({{{{"a", "1"}}}}).dynamic_metadata == R"({"policy":"d.a"})");
+}
+
+}  // namespace weir::rls::test
