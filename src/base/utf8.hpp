@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/eight_bytes.hpp"
+
 namespace weir {
 
 struct Utf8Step {
@@ -29,6 +31,21 @@ constexpr Utf8Step next_utf8(std::string_view text) {
     if (i >= text.size() || (byte(i) & 0xc0) != 0x80) return {.length = i};
   }
   return {.length = length, .well_formed = true};
+}
+
+/// Returns true if all of `text` is well-formed. Nearly all texts are ASCII: eight characters are
+/// examined at once.
+inline bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    if (text.size() >= 8 && (eight_bytes(text.data()) & in_each_byte(0x80)) == 0) {
+      text.remove_prefix(8);
+      continue;
+    }
+    const Utf8Step step = next_utf8(text);
+    if (!step.well_formed) return false;
+    text.remove_prefix(step.length);
+  }
+  return true;
 }
 
 }  // namespace weir

@@ -63,5 +63,22 @@ TEST_CASE("an ill-formed sequence ends where no well-formed one can go on") {
   }
 }
 
+TEST_CASE("a text is well-formed if all of its sequences are") {
+  CHECK(is_utf8(""));
+  // Before, within and behind the characters that are examined together.
+  for (std::size_t before = 0; before < 20; ++before) {
+    for (std::size_t after = 0; after < 20; ++after) {
+      const std::string begin(before, 'a');
+      const std::string end(after, 'b');
+      CAPTURE(before, after);
+      CHECK(is_utf8(begin + end));
+      CHECK(is_utf8(begin + "\u00fc" + end));
+      CHECK(is_utf8(begin + "\U0001F600" + end));
+      CHECK_FALSE(is_utf8(begin + "\x80" + end));
+      CHECK_FALSE(is_utf8(begin + "\xf0\x9f\x98" + end));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weir

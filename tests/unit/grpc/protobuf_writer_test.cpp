@@ -53,5 +53,42 @@ TEST_CASE("a message within a message follows its length") {
         "before\x0a\xcd\x01\x0a\xc8\x01" + std::string(200, 'x') + std::string("\x12\x00", 2));
 }
 
+TEST_CASE("a message is moved if its length needs more than one byte") {
+  struct Row {
+    std::size_t size;  // of the bytes in the message
+    std::string_view length;
+  };
+  const Row row = GENERATE(values<Row>({
+      {0, "\x02"sv},
+      {125, "\x7f"sv},
+      {126, "\x80\x01"sv},
+      {127, "\x81\x01"sv},
+      {16'380, "\xff\x7f"sv},
+      {16'381, "\x80\x80\x01"sv},
+      {2'097'147, "\xff\xff\x7f"sv},
+      {2'097'148, "\x80\x80\x80\x01"sv},
+  }));
+  std::string expected;
+  ProtobufWriter(expected).bytes(1, std::string(row.size, 'x'));
+  std::string out;
+  ProtobufWriter(out).message(1,
+                              [&](ProtobufWriter& to) { to.bytes(1, std::string(row.size, 'x')); });
+  CHECK(out == "\x0a" + std::string(row.length) + expected);
+}
+
+TEST_CASE("defaults are written only where their presence has a meaning") {
+  std::string out;
+  ProtobufWriter(out).integer(1, 0).text(2, "");
+  CHECK(out.empty());
+  ProtobufWriter(out).present_integer(1, 0).present_double(2, 0).text(3, "x");
+  CHECK(out == "\x08\x00\x11\x00\x00\x00\x00\x00\x00\x00\x00\x1a\x01x"sv);
+}
+
+TEST_CASE("a double is its eight bytes, the lowest first") {
+  std::string out;
+  ProtobufWriter(out).present_double(2, 1.5).present_double(2, -2);
+  CHECK(out == "\x11\x00\x00\x00\x00\x00\x00\xf8\x3f\x11\x00\x00\x00\x00\x00\x00\x00\xc0"sv);
+}
+
 }  // namespace
 }  // namespace weir::grpc
