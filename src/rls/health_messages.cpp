@@ -1,0 +1,19 @@
+#include "rls/health_messages.hpp"
+
+#include "grpc/protobuf_reader.hpp"
+#include "grpc/protobuf_writer.hpp"
+
+namespace weir::rls {
+
+std::string_view read_protobuf(std::string_view message, HealthCheckRequest& to) {
+  to = {};
+  return grpc::ProtobufReader::read_fields(message, [&](grpc::ProtobufReader& field) {
+    if (field.number() == 1) field.text(to.service);
+  });
+}
+
+void append_protobuf(std::string& out, ServingStatus status) {
+  grpc::ProtobufWriter(out).integer(1, static_cast<std::int64_t>(status));
+}
+
+}  // namespace weir::rls
