@@ -24,6 +24,7 @@
 #include "log/line_writer.hpp"
 #include "options/admin.hpp"
 #include "options/proxy.hpp"
+#include "options/rate_limit_service.hpp"
 #include "options/upstream.hpp"
 #include "redis/node_counters.hpp"
 #include "redis/outcomes.hpp"
@@ -75,6 +76,7 @@ struct Instruments {
   const telemetry::ExportCounters* exports = nullptr;  ///< nullptr: nothing is exported
   std::vector<const telemetry::SpanQueue*> spans{};    ///< one a worker
   std::span<const int> event_percents{};               ///< of them; `config` keeps it alive
+  const options::RateLimitService* rate_limit_service = nullptr;  ///< nullptr: not configured
   std::vector<std::uint32_t> policy_ids{};   ///< in the order of limiter::Options::policies
   const WebhookCounters* webhook = nullptr;  ///< of the events; nullptr: there is none
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "admin/exposition.hpp"
+#include "admin/reference_metrics.hpp"
 #include "admin/sums.hpp"
 
 namespace weir::admin {
@@ -35,19 +36,6 @@ void write_routes(MetricSink& out, const Instruments& in) {
              "Time from the start of a request to the end of its answer.");
   for (const auto& route : routes)
     out.histogram({{"route", route.name}}, route.duration);
-}
-
-void write_decision_durations(MetricSink& out, const Instruments& in) {
-  using limiter::Decider;
-  out.family("weir_decision_duration_seconds", "histogram", "Time taken to decide, by store.");
-  const bool alone = in.shared_store.empty();
-  for (const Decider decider : {Decider::memory, Decider::redis, Decider::local}) {
-    if ((decider == Decider::memory) != alone) continue;
-    HistogramSum duration;
-    for (const auto* worker : in.traffic)
-      duration.add(worker->decision_duration[static_cast<std::size_t>(decider)]);
-    out.histogram({{"store", to_string(decider)}}, duration);
-  }
 }
 
 void write_decisions(MetricSink& out, const Instruments& in) {
@@ -423,7 +411,6 @@ void write_process(MetricSink& out, const Instruments& in, const ProcessStats& p
 void write_metrics(MetricSink& out, const Instruments& instruments, const ProcessStats& process) {
   write_routes(out, instruments);
   write_policies(out, instruments);
-  write_decision_durations(out, instruments);
   write_upstreams(out, instruments);
   write_upstream_servers(out, instruments);
   write_connections(out, instruments);
@@ -437,6 +424,7 @@ void write_metrics(MetricSink& out, const Instruments& instruments, const Proces
   write_keys(out, instruments);
   write_plans(out, instruments);
   write_file_reloads(out, instruments);
+  write_reference_metrics(out, instruments);
   write_telemetry(out, instruments);
   write_process(out, instruments, process);
 }

@@ -140,9 +140,23 @@ void write_shared_store(MetricSink& out, const Instruments& in) {
           [](const auto& worker) { return worker.chain->alone.value(); });
 }
 
+void write_decision_durations(MetricSink& out, const Instruments& in) {
+  using limiter::Decider;
+  out.family("weir_decision_duration_seconds", "histogram", "Time taken to decide, by store.");
+  const bool alone = in.shared_store.empty();
+  for (const Decider decider : {Decider::memory, Decider::redis, Decider::local}) {
+    if ((decider == Decider::memory) != alone) continue;
+    HistogramSum duration;
+    for (const auto* worker : in.traffic)
+      duration.add(worker->decision_duration[static_cast<std::size_t>(decider)]);
+    out.histogram({{"store", to_string(decider)}}, duration);
+  }
+}
+
 }  // namespace
 
 void write_store(MetricSink& out, const Instruments& in) {
+  write_decision_durations(out, in);
   write_every_store(out, in);
   write_breakers(out, in);
   write_shared_store(out, in);

@@ -26,6 +26,16 @@
 
 namespace weir::limiter {
 
+/// Hits of a limit of the rate limit service, counted as envoyproxy/ratelimit does ("Statistics" in
+/// its README).
+struct HitCounters {
+  Counter total;   ///< asked for
+  Counter within;  ///< admitted
+  Counter near;    ///< admitted above the near limit ratio
+  Counter over;    ///< not admitted
+  Counter shadow;  ///< not admitted by a shadow limit
+};
+
 /// Decisions by policy and outcome, for the metrics.
 struct PolicyCounters {
   Counter allowed, denied, shadow_denied, delayed;
@@ -36,6 +46,7 @@ struct PolicyCounters {
   /// Units in leases; shared with the leases, which may outlive the policy.
   std::shared_ptr<Gauge> leased = std::make_shared<Gauge>();
   Counter early_retries;  ///< requests before the Retry-After that their key was given
+  HitCounters hits;       ///< of the rate limit service
   Counter error;  ///< answered 503 because the store did not decide and this policy denies then
 };
 

@@ -132,6 +132,8 @@ struct RateLimitService {
   /// Each descriptor is charged by itself, whatever the others decide, and a denied one too.
   bool charges_each = false;
   http::ResponseFieldOptions headers{};
+  bool reference_metrics = false;  ///< also the metrics of envoyproxy/ratelimit, by their names
+  int near_limit_percent = 80;     ///< of a limit; hits above it are counted as near
   friend bool operator==(const RateLimitService&, const RateLimitService&) = default;
 };
 

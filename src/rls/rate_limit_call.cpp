@@ -302,6 +302,32 @@ void RateLimitCall::answer(Response& to, Instant now) const {
   metadata.append(to.dynamic_metadata);
 }
 
+/// Hits that are not admitted are over the limit as far as they exceed what was left.
+void RateLimitCall::count_hits() const {
+  for (const Applied& applied : applied_) {
+    if (applied.limit == nullptr || applied.hits <= 0) continue;
+    const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
+    limiter::HitCounters& counters = limiter_->counters_of(policy).hits;
+    const std::int64_t limit = applied.denies_all ? 0 : applied.decision.limit;
+    const std::int64_t near = limit * rules_->descriptors.options().near_limit_percent / 100;
+    const bool is_over = applied.denies_all || (applied.is_decided && !applied.decision.allowed);
+    const std::int64_t fitting =
+        is_over ? std::min(applied.decision.remaining, applied.hits) : applied.hits;
+    const std::int64_t used = limit - applied.decision.remaining + (is_over ? fitting : 0);
+    const auto add = [](Counter& counter, std::int64_t hits) {
+      if (hits > 0) counter.add(static_cast<std::uint64_t>(hits));
+    };
+    add(counters.total, applied.hits);
+    add(counters.near, std::min(fitting, used - near));
+    if (!is_over) {
+      add(counters.within, applied.hits);
+      continue;
+    }
+    add(counters.over, applied.hits - fitting);
+    if (policy.shadow && !applied.limit->quota_mode) add(counters.shadow, applied.hits - fitting);
+  }
+}
+
 bool RateLimitCall::use_up(store::Completion& completion, Instant now) {
   if (!is_denied_ || method_ != Method::decide) return false;
   rest_.claims.clear();

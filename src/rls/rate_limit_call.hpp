@@ -60,6 +60,9 @@ class RateLimitCall {
   /// `failed`.
   void answer(Response& to, Instant now) const;
 
+  /// Counts the hits of limits of files. After verdict().
+  void count_hits() const;
+
   /// A denied limit is used up: what is left of it is less than the hits that it has denied, and a
   /// client that reports its hits afterwards would never reach the limit. Returns false if there is
   /// nothing to do, or the store is done at once; else it passes a result to `completion`, which

@@ -203,4 +203,36 @@ TEST_CASE("The metadata of limits that admit are in the response") {
   CHECK(service.ask({{{{"a", "1"}}}}).dynamic_metadata == R"({"policy":"d.a"})");
 }
 
+TEST_CASE("Hits are counted as within, near and over their limit") {
+  Service service;
+  service.limit("a", 10);
+  auto& shadow = service.limit("s", 10);
+  service.policy_of(shadow).shadow = true;
+  service.limit("none", 0);
+  const auto ask = [&](const std::string& key, std::uint64_t hits) {
+    service.ask({{{{key, "1"}}, hits}});
+    service.call.count_hits();
+  };
+  const auto counted = [&](std::size_t policy) {
+    const limiter::HitCounters& hits = service.limiter->policies()[policy].counters->hits;
+    return std::vector<std::uint64_t>{hits.total.value(), hits.within.value(), hits.near.value(),
+                                      hits.over.value(), hits.shadow.value()};
+  };
+  using Counts = std::vector<std::uint64_t>;
+  ask("a", 7);
+  CHECK(counted(1) == Counts{7, 7, 0, 0, 0});
+  ask("a", 2);  // the ninth is above 80 percent
+  CHECK(counted(1) == Counts{9, 9, 1, 0, 0});
+  ask("a", 4);  // one fits
+  CHECK(counted(1) == Counts{13, 9, 2, 3, 0});
+  ask("a", 1);
+  CHECK(counted(1) == Counts{14, 9, 2, 4, 0});
+  ask("a", 0);
+  CHECK(counted(1) == Counts{14, 9, 2, 4, 0});
+  ask("s", 12);
+  CHECK(counted(2) == Counts{12, 0, 2, 2, 2});
+  ask("none", 3);
+  CHECK(counted(3) == Counts{3, 0, 0, 3, 0});
+}
+
 }  // namespace weir::rls::test

@@ -1,0 +1,15 @@
+// The metrics of envoyproxy/ratelimit by their names, so that its dashboards go on working: those
+// of its Prometheus exporter ("Statistics" in its README, and the mapping that it ships).
+#pragma once
+
+#include "admin/instruments.hpp"
+#include "telemetry/metric_sink.hpp"
+
+namespace weir::admin {
+
+/// Writes nothing unless rate_limit_service.reference_metrics is set. The keys of a descriptor
+/// beyond the second one are the label key3, separated by dots. Limits with detailed_metric or
+/// value_to_metric are counted under their keys, without the values of requests.
+void write_reference_metrics(telemetry::MetricSink& out, const Instruments& in);
+
+}  // namespace weir::admin
