@@ -57,6 +57,25 @@ Certificates RunningConfiguration::load_certificates_of(const config::Config& ne
   return load_certificates(next, running ? &*running : nullptr, problems);
 }
 
+namespace {
+
+/// The rules of the rate limit service, which keep the configuration alive; null: it has none.
+std::shared_ptr<const rls::DescriptorRules> descriptor_rules_of(
+    const std::shared_ptr<const config::Config>& config) {
+  if (!config->rate_limit_service) return nullptr;
+  return {new rls::DescriptorRules(*config->rate_limit_service),
+          [config](const rls::DescriptorRules* rules) { delete rules; }};
+}
+
+/// Of all routes, and of the rate limit service behind them.
+std::vector<std::string> route_names_of(const config::Config& config) {
+  auto names = listed_names(config.proxy.routes);
+  if (config.rate_limit_service) names.emplace_back("rate_limit_service");
+  return names;
+}
+
+}  // namespace
+
 Result<Certificates, Problems> RunningConfiguration::check(const config::Config& next) const {
   Problems problems;
   open_parts(next, problems);
@@ -80,10 +99,12 @@ Result<RunningConfiguration::Prepared, Problems> RunningConfiguration::prepare(
   warn_of_few_descriptors(next, descriptors_);
   auto request_rules =
       std::make_shared<decision::RequestRules>(next.proxy, next.limiter, loaded.config);
+  auto descriptor_rules = descriptor_rules_of(loaded.config);
   Listeners::start(listeners, next, problems);
   if (!problems.empty()) return problems;
   return Prepared{.loaded = std::move(loaded),
                   .request_rules = std::move(request_rules),
+                  .descriptor_rules = std::move(descriptor_rules),
                   .certificates = std::move(certificates),
                   .log_writer = *std::move(log_writer),
                   .listeners = std::move(listeners),
@@ -132,13 +153,14 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
   for (const PolicyRegistry::Entry& policy : policies)
     policy_ids.push_back(policy.id);
   const limiter::NameIds name_ids{
-      .routes = routes_.use(listed_names(config->proxy.routes)),
+      .routes = routes_.use(route_names_of(*config)),
       .identities = identities_.use(listed_names(config->limiter.identities))};
   std::vector<GenerationPlan> plans(workers);
   for (std::size_t i = 0; i < workers; ++i) {
     GenerationPlan& plan = plans[i];
     plan.config = config;
     plan.request_rules = next.request_rules;
+    plan.descriptor_rules = next.descriptor_rules;
     for (std::size_t p = 0; p < policies.size(); ++p) {
       plan.policies.push_back({.id = policies[p].id,
                                .revision = policies[p].revision,
@@ -155,7 +177,8 @@ std::vector<GenerationPlan> RunningConfiguration::commit(Prepared next) {
       listener.id = one.id;
       listener.options = {.proxy_protocol = config->listen[l].proxy_protocol,
                           .http2 = config->listen[l].http2,
-                          .tls = next.certificates.listeners[l].context};
+                          .tls = next.certificates.listeners[l].context,
+                          .serves = config->listen[l].serves};
       if (one.is_new()) listener.socket.emplace(std::move(one.bound.sockets[i]));
     }
   }

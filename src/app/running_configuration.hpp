@@ -39,6 +39,7 @@ class RunningConfiguration {
   struct Prepared {
     LoadedConfig loaded{};
     std::shared_ptr<const decision::RequestRules> request_rules{};
+    std::shared_ptr<const rls::DescriptorRules> descriptor_rules{};
     Certificates certificates{};
     std::shared_ptr<log::LineWriter> log_writer{};
     Listeners::Prepared listeners{};     ///< until commit()

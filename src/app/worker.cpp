@@ -210,6 +210,7 @@ void Worker::use(GenerationPlan plan, std::shared_ptr<SharedStore> store) {
                             .limiter = std::move(limiter),
                             .counters = std::move(plan.counters),
                             .name_ids = std::move(plan.name_ids),
+                            .descriptor_rules = std::move(plan.descriptor_rules),
                             .event_percents = plan.config->event_percents,
                             .access_log = std::move(access_log),
                             .pools = std::move(pools),

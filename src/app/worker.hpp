@@ -119,8 +119,9 @@ struct ListenerPlan {
 /// The parts of a generation, for one worker.
 struct GenerationPlan {
   std::shared_ptr<const config::Config> config;
-  std::shared_ptr<const decision::RequestRules> request_rules;  ///< of `config`
-  std::vector<limiter::PolicyRecord> policies;                  ///< with this worker's counters
+  std::shared_ptr<const decision::RequestRules> request_rules;   ///< of `config`
+  std::shared_ptr<const rls::DescriptorRules> descriptor_rules;  ///< likewise
+  std::vector<limiter::PolicyRecord> policies;                   ///< with this worker's counters
   std::vector<std::string> policy_names;          ///< by id, of all policies since the start
   std::shared_ptr<const NamedCounters> counters;  ///< this worker's
   limiter::NameIds name_ids;

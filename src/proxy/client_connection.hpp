@@ -18,6 +18,7 @@ namespace weir::proxy {
 struct ListenerConnections {
   std::size_t count = 0;
   bool draining = false;  ///< the listener was removed: finish what is in flight, then close
+  options::Serves serves = options::Serves::proxy;
 };
 
 /// Counts a new connection of `peer` in `slot`. Returns false if it is beyond a bound of

@@ -18,6 +18,7 @@ struct ListenerOptions {
   bool proxy_protocol = false;
   bool http2 = true;                              ///< HTTP/2 by ALPN, or without TLS by its preface
   std::shared_ptr<const tls::ServerContext> tls;  ///< none: plain
+  options::Serves serves = options::Serves::proxy;
 
   bool begin_with_request() const { return !proxy_protocol && !tls; }
 };

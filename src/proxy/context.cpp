@@ -5,6 +5,7 @@
 #include "loop/ticks.hpp"
 #include "proxy/downstream_connection.hpp"
 #include "proxy/http2_stream.hpp"
+#include "proxy/rate_limit_exchange.hpp"
 
 namespace weir::proxy {
 
@@ -20,6 +21,7 @@ std::string_view via_name() {
 namespace {
 
 constexpr std::size_t most_spare_exchanges = 64;
+constexpr std::size_t most_spare_rate_limit_memory = 64;
 constexpr std::size_t most_spare_streams = 512;
 constexpr std::size_t most_spare_stream_buffers = 8 * 1024 * 1024;  ///< bytes of all of them
 constexpr std::size_t most_spare_body_buffers = 16;
@@ -51,6 +53,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
   spare_streams_.reserve(most_spare_streams);
+  spare_rate_limit_memory_.reserve(most_spare_rate_limit_memory);
   spare_body_buffers_.reserve(most_spare_body_buffers);
   spare_head_buffers_.reserve(most_spare_head_buffers);
 }
@@ -117,6 +120,18 @@ void Context::give_back(std::unique_ptr<Http2Stream> stream) {
   if (spare_streams_.size() == most_spare_streams || size > most_spare_stream_buffers) return;
   spare_stream_buffers_ = size;
   spare_streams_.push_back(std::move(stream));
+}
+
+std::unique_ptr<RateLimitMemory> Context::take_rate_limit_memory() {
+  if (spare_rate_limit_memory_.empty()) return std::make_unique<RateLimitMemory>(io);
+  auto memory = std::move(spare_rate_limit_memory_.back());
+  spare_rate_limit_memory_.pop_back();
+  return memory;
+}
+
+void Context::give_back(std::unique_ptr<RateLimitMemory> memory) {
+  if (spare_rate_limit_memory_.size() < most_spare_rate_limit_memory)
+    spare_rate_limit_memory_.push_back(std::move(memory));
 }
 
 std::unique_ptr<loop::InputBuffer> Context::take_body_buffer() {

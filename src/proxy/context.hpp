@@ -46,6 +46,7 @@ std::string_view via_name();
 class DownstreamConnection;
 struct Http1Exchange;
 class Http2Stream;
+struct RateLimitMemory;
 
 /// The bytes first read of a request; the buffer grows if the head is longer.
 inline constexpr std::size_t first_head_buffer = 2048;
@@ -88,6 +89,7 @@ struct Context : ContextDependencies {
       {.interval = std::chrono::seconds(1), .most = 8, .repeated_after = std::chrono::seconds(1)}};
   std::vector<std::unique_ptr<Http1Exchange>> spare_exchanges_;
   std::vector<std::unique_ptr<Http2Stream>> spare_streams_;
+  std::vector<std::unique_ptr<RateLimitMemory>> spare_rate_limit_memory_;
   std::size_t spare_stream_buffers_ = 0;  ///< bytes of their buffers
   std::vector<std::unique_ptr<loop::InputBuffer>> spare_body_buffers_;
   std::vector<std::unique_ptr<char[]>> spare_head_buffers_;
@@ -139,6 +141,9 @@ struct Context : ContextDependencies {
   /// The same for a stream of HTTP/2.
   std::unique_ptr<Http2Stream> take_http2_stream();
   void give_back(std::unique_ptr<Http2Stream> stream);
+  /// The same for a call of the rate limit service.
+  std::unique_ptr<RateLimitMemory> take_rate_limit_memory();
+  void give_back(std::unique_ptr<RateLimitMemory> memory);
   /// Returns an empty buffer for a request body that is read after its head.
   std::unique_ptr<loop::InputBuffer> take_body_buffer();
   void give_back(std::unique_ptr<loop::InputBuffer> buffer);

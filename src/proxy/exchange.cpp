@@ -4,9 +4,11 @@
 #include "http/forwarding.hpp"
 #include "http/trace_context.hpp"
 #include "limiter/key_traffic.hpp"
+#include "proxy/access_record.hpp"
 #include "proxy/grpc_answer.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/own_answers.hpp"
+#include "proxy/rate_limit_exchange.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -24,20 +26,22 @@ class Delay final : public loop::Timer, public loop::Cancellable {
   void close() override { loop::Timer::cancel(); }
 };
 
+/// Nothing is read meanwhile, so the departure of a client is detected afterwards.
+loop::Task<> wait_delay(Context& context, const ClientSide& client, Duration duration) {
+  error_code ec;
+  Delay delay(context.io.get_executor(), duration);
+  client.watchdog->disarm(Phase::delay);
+  const Watched watched(*client.watchdog, delay);
+  co_await delay.async_wait(loop::into(ec));
+  if (!client.watchdog->aborted() && client.body->client_has_left()) client.watchdog->client_left();
+}
+
 AnswerPhase answer_phase(Context& context, const http::ResponseFieldOptions& options,
                          const http::ReceivedRequest& request) {
   return {.options = options,
           .request_fields = request.fields,
           .now = context.pass_clock.now(),
           .random = context.random.next()};
-}
-
-/// True if a store made the decision. `decision`: about a request with limits.
-bool is_by_store(const DecisionRecord& decision) {
-  if (decision.outcome == limiter::Outcome::token_invalid ||
-      decision.outcome == limiter::Outcome::token_unverifiable)
-    return decision.policy != nullptr;  // of a limit that needs no token
-  return !limiter::is_before_store(decision.outcome);
 }
 
 log::AbortedBy aborted_by(const Watchdog& watchdog, bool client_is_gone, log::AbortedBy cut_by) {
@@ -58,27 +62,11 @@ void set_hold_field(const Hash128& id, http::FieldSection& fields) {
   fields.add("Weir-Hold", text);
 }
 
-void add_settlement(const DecisionRecord& decision, log::AccessRecord& to) {
-  if (decision.policy != nullptr) to.policy = decision.policy->name;
-  to.cost = decision.cost;
-  to.reserved = decision.reserved;
-  to.settled_by = decision.settled_by;
-}
-
 /// The id that a trusted peer gives a request; empty: it gives none.
 std::string_view given_id(const http::ReceivedRequest& request) {
   if (!request.peer_is_trusted) return {};
   const auto* const field = request.view.find("x-request-id");
   return field != nullptr && http::is_request_id(field->value) ? field->value : std::string_view();
-}
-
-std::string_view protocol_of(const http::RequestView& request) {
-  if (request.version_major == 2) return "HTTP/2.0";
-  return request.version_minor == 0 ? "HTTP/1.0" : "HTTP/1.1";
-}
-
-std::string_view value_of(const http::FieldView* field) {
-  return field == nullptr ? std::string_view{} : field->value;
 }
 
 }  // namespace
@@ -112,6 +100,9 @@ void Exchange::release() {
 loop::Task<> Exchange::serve() {
   if (const auto id = given_id(request_); !id.empty()) request_.id = id;
   if (options().tracing.is_on()) trace_.begin(request_, options().tracing, context_.random);
+  if (client_.serves != options::Serves::proxy &&
+      is_for_service(client_.serves, request_.view.path)) [[unlikely]]
+    co_return co_await serve_rate_limit_call();
   if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_)) {
     if (context_.traffic_copy)
       copy_.begin(*context_.traffic_copy, request_, decision_, nullptr, started_at_);
@@ -133,7 +124,8 @@ loop::Task<> Exchange::serve() {
   if (recorded_.outcome != limiter::Outcome::allowed &&
       recorded_.outcome != limiter::Outcome::unlimited)
     co_return co_await answer_undecided();
-  if (recorded_.delay > Duration{0} && !client_.watchdog->aborted()) co_await wait_delay();
+  if (recorded_.delay > Duration{0} && !client_.watchdog->aborted())
+    co_await wait_delay(context_, client_, recorded_.delay);
   if (client_.watchdog->aborted()) co_return;
   if (client_.watchdog->interruptions().client_left)
     co_return co_await fail(Failure::downstream_gone);
@@ -145,6 +137,17 @@ loop::Task<> Exchange::serve() {
   Forwarding forwarding(forward_phase());
   const Failure failure = co_await forwarding.run();
   if (client_.responder->has_begun()) response_status_ = client_.responder->status();
+  if (failure != Failure::none) co_await fail(failure);
+}
+
+loop::Task<> Exchange::serve_rate_limit_call() {
+  RateLimitExchange call({.context = context_,
+                          .generation = *generation_,
+                          .client = client_,
+                          .request = request_,
+                          .record = recorded_,
+                          .begun_at = started_at_});
+  const Failure failure = co_await call.run();
   if (failure != Failure::none) co_await fail(failure);
 }
 
@@ -240,17 +243,6 @@ loop::Task<> Exchange::wait_for_slot() {
   co_await wait.run();
   conclude();
   recorded_.queued = wait.waited();
-}
-
-/// Nothing is read meanwhile, so the departure of a client is detected afterwards.
-loop::Task<> Exchange::wait_delay() {
-  error_code ec;
-  Delay delay(context_.io.get_executor(), recorded_.delay);
-  client_.watchdog->disarm(Phase::delay);
-  const Watched watched(*client_.watchdog, delay);
-  co_await delay.async_wait(loop::into(ec));
-  if (!client_.watchdog->aborted() && client_.body->client_has_left())
-    client_.watchdog->client_left();
 }
 
 /// Sends an answer of Weir with the fields of the route.
@@ -387,59 +379,17 @@ void Exchange::settle(Instant now) {
 }
 
 log::AccessRecord Exchange::record(Duration took) const {
-  const options::Route* const route = decision_.route();
-  const bool answers_a_question = route != nullptr && route->decide;
-  const auto& request =
-      answers_a_question ? decision_.routes().routed().original.request : request_.view;
-  log::AccessRecord record{.time = started_at_,
-                           .method = request.method,
-                           .path = request.path,
-                           .status = status(),
-                           .aborted_by = aborted_by(*client_.watchdog, client_is_gone_, cut_by_),
-                           .bytes_in = client_.body->received(),
-                           .bytes_out = client_.responder->bytes_sent(),
-                           .duration = took,
-                           .client = request_.client,
-                           .request_id = request_.id,
-                           .trace_id = request_.traceparent.empty()
-                                           ? http::trace_id_of(request_.view)
-                                           : http::trace_id_of(request_.traceparent),
-                           .user_agent = value_of(request.find(http::FieldId::user_agent)),
-                           .protocol = protocol_of(request_.view)};
-  if (is_grpc_call(request_.view, route)) record.grpc_status = grpc_status_of(*client_.responder);
-  if (route != nullptr) record.route = route->name;
-  if (recorded_.plan != nullptr) record.plan = *recorded_.plan;
-  if (forwarded_.upstream != nullptr) {
-    record.upstream = forwarded_.upstream->name;
-    record.upstream_server = forwarded_.server_authority;
-    record.upstream_took = forwarded_.upstream_took;
-  }
-  if (recorded_.outcome == limiter::Outcome::unlimited) {
-    if (recorded_.is_report) {
-      record.decision = log::AccessDecision::settled;
-      add_settlement(recorded_, record);
-    }
-    return record;
-  }
-  record.decision = decision_of(recorded_);
-  record.decision_took = recorded_.took;
-  if (is_by_store(recorded_)) {
-    record.store = to_string(recorded_.decider);
-    record.decided_at = asked_at_;
-  }
-  record.denied_by = recorded_.denied;
-  if (recorded_.outcome != limiter::Outcome::failed) record.other_limits = recorded_.others;
-  if (recorded_.policy != nullptr) record.policy = recorded_.policy->name;
-  if (recorded_.policy != nullptr && recorded_.outcome != limiter::Outcome::failed) {
-    add_settlement(recorded_, record);
-    record.remaining = recorded_.remaining;
-    record.retry_after = recorded_.retry_after;
-    record.delay = recorded_.delay + recorded_.queued;
-    record.identity = recorded_.identity;
-    record.identity_kind =
-        generation_->request_rules->limits.identities[recorded_.identity_index].name;
-  }
-  return record;
+  return access_record({.request = request_,
+                        .routes = decision_.routes(),
+                        .decision = recorded_,
+                        .forwarded = forwarded_,
+                        .client = client_,
+                        .limits = generation_->request_rules->limits,
+                        .started_at = started_at_,
+                        .asked_at = asked_at_,
+                        .took = took,
+                        .status = status(),
+                        .aborted_by = aborted_by(*client_.watchdog, client_is_gone_, cut_by_)});
 }
 
 }  // namespace weir::proxy

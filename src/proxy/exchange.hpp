@@ -62,7 +62,7 @@ class Exchange {
   loop::Task<bool> prepare();
   void conclude();
   loop::Task<> wait_for_slot();
-  loop::Task<> wait_delay();
+  loop::Task<> serve_rate_limit_call();
   loop::Task<> answer(OwnAnswer answer);
   loop::Task<> answer_undecided();
   loop::Task<> answer_denied();

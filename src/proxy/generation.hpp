@@ -18,6 +18,7 @@
 #include "limiter/top_keys.hpp"
 #include "log/access_log.hpp"
 #include "options/proxy.hpp"
+#include "rls/descriptor_rules.hpp"
 #include "upstream/pool.hpp"
 
 namespace weir::proxy {
@@ -28,6 +29,8 @@ struct Generation {
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;
   limiter::NameIds name_ids{};
+  /// Of the rate limit service; null: it is not configured.
+  std::shared_ptr<const rls::DescriptorRules> descriptor_rules{};
   std::vector<int> event_percents{};           ///< of limiter::QuotaEvents; empty: no events
   std::shared_ptr<log::AccessLog> access_log;  ///< shared by generations with the same options
   std::vector<std::unique_ptr<upstream::Pool>>

@@ -180,7 +180,8 @@ void Http1Connection::begin_exchange() {
   exchange().begin({.watchdog = &client_.watchdog,
                     .body = &body(),
                     .responder = &responder(),
-                    .number = client_.number});
+                    .number = client_.number,
+                    .serves = client_.listener.serves});
   http::ReceivedRequest& request = exchange().request();
   client_.set_peer(request);
   body().begin(request);

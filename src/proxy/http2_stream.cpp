@@ -139,9 +139,12 @@ loop::Task<> Http2Responder::answer(OwnAnswer answer) {
   grpc_status_.reset();
   if (is_grpc_) read_grpc_status(fields_, grpc_status_);
   head_is_due_ = true;
-  end(http::no_fields);
   bytes_.clear();
   if (has_content(answer.status) && request_->view.method != "HEAD") bytes_.append(answer.body);
+  is_ended_ = true;
+  trailers_.clear();
+  trailers_.add(*answer.trailers);
+  if (is_grpc_) read_grpc_status(trailers_, grpc_status_);
   uncounted_ = bytes_.size();
   error_code ec;
   send(ec);
@@ -269,8 +272,11 @@ void Http2Stream::take(Http2Link& link) {
 
 loop::Task<> Http2Stream::serve(ClientConnection& client) {
   is_served_ = true;
-  exchange_.begin(
-      {.watchdog = &watchdog_, .body = &body_, .responder = &responder_, .number = client.number});
+  exchange_.begin({.watchdog = &watchdog_,
+                   .body = &body_,
+                   .responder = &responder_,
+                   .number = client.number,
+                   .serves = client.listener.serves});
   http::ReceivedRequest& request = exchange_.request();
   client.set_peer(request);
   request.scheme = client.stream.is_secure() ? "https" : "http";

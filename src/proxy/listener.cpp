@@ -53,7 +53,9 @@ bool is_of_the_connection(const error_code& ec) {
 }  // namespace
 
 Listener::Listener(Context& context, loop::Descriptor socket, ListenerOptions options)
-    : context_(context), socket_(context.io, std::move(socket)), options_(std::move(options)) {}
+    : context_(context), socket_(context.io, std::move(socket)), options_(std::move(options)) {
+  connections_.serves = options_.serves;
+}
 
 void Listener::start() {
   if (std::exchange(is_accepting_, true)) return;

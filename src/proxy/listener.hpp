@@ -21,7 +21,10 @@ class Listener {
   /// Accepts connections until stop(). Without effect if it already does.
   void start();
   /// Applies to connections accepted from now on.
-  void use(ListenerOptions options) { options_ = std::move(options); }
+  void use(ListenerOptions options) {
+    options_ = std::move(options);
+    connections_.serves = options_.serves;
+  }
   /// Accepts the connections that are already in the kernel's queue, so that none of them is reset,
   /// then closes the socket.
   void stop();

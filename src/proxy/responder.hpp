@@ -17,6 +17,7 @@
 #include "loop/input_buffer.hpp"
 #include "loop/io.hpp"
 #include "loop/stream.hpp"
+#include "options/proxy.hpp"
 #include "proxy/request_body.hpp"
 #include "proxy/watchdog.hpp"
 
@@ -38,6 +39,8 @@ struct OwnAnswer {
   std::optional<std::int64_t> retry_after_s{};  ///< as in Retry-After
   /// The status of an answer to a gRPC call, which has everything in its head and no body.
   std::optional<grpc::Status> grpc_status{};
+  /// The trailers of an answer to a gRPC call with a body.
+  const http::FieldSection* trailers = &http::no_fields;
 };
 
 /// The upstream's final response, without its body.
@@ -110,6 +113,7 @@ struct ClientSide {
   RequestBody* body = nullptr;
   Responder* responder = nullptr;
   std::uint64_t number = 0;  ///< of the client connection, unique in the worker
+  options::Serves serves = options::Serves::proxy;
 };
 
 }  // namespace weir::proxy

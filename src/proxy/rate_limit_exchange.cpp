@@ -1,0 +1,401 @@
+#include "proxy/rate_limit_exchange.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "grpc/fields.hpp"
+#include "http/problem.hpp"
+#include "limiter/key_traffic.hpp"
+#include "proxy/grpc_call.hpp"
+#include "rls/health_messages.hpp"
+#include "rls/json_messages.hpp"
+#include "rls/protobuf_messages.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::string_view should_rate_limit =
+    "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
+constexpr std::string_view kuadrant_check =
+    "/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit";
+constexpr std::string_view kuadrant_report =
+    "/kuadrant.service.ratelimit.v1.RateLimitService/Report";
+constexpr std::string_view health_check = "/grpc.health.v1.Health/Check";
+constexpr std::string_view health_watch = "/grpc.health.v1.Health/Watch";
+constexpr std::string_view json_path = "/json";
+constexpr std::string_view health_path = "/healthcheck";
+
+/// What a health check may ask about, besides the whole server.
+constexpr std::string_view health_services[] = {"envoy.service.ratelimit.v3.RateLimitService",
+                                                "kuadrant.service.ratelimit.v1.RateLimitService"};
+
+/// A message of gRPC has a prefix: whether it is compressed, and its length in 4 bytes.
+constexpr std::size_t prefix_size = 5;
+
+/// How often a watched status is compared with the last one that was sent.
+constexpr Duration health_interval = std::chrono::seconds(1);
+
+const http::FieldSection no_store{{"Cache-Control", "no-store"}};
+
+class HealthPause final : public loop::Timer, public loop::Cancellable {
+ public:
+  using loop::Timer::Timer;
+  void cancel() override { loop::Timer::cancel(); }
+  void close() override { loop::Timer::cancel(); }
+};
+
+/// The HTTP status for a client that does not use gRPC.
+int http_status_of(grpc::Status status) {
+  switch (status) {
+    case grpc::Status::invalid_argument:
+      return 400;
+    case grpc::Status::not_found:
+      return 404;
+    case grpc::Status::resource_exhausted:
+      return 413;
+    case grpc::Status::unimplemented:
+      return 501;
+    case grpc::Status::deadline_exceeded:
+      return 504;
+    default:
+      return 503;
+  }
+}
+
+void begin_message(std::string& out) {
+  out.assign(prefix_size, '\0');
+}
+
+void end_message(std::string& out) {
+  const std::size_t size = out.size() - prefix_size;
+  for (std::size_t i = 1; i < prefix_size; ++i)
+    out[i] = static_cast<char>(size >> (8 * (prefix_size - 1 - i)));
+}
+
+/// The status of a service that a health check names; `draining`: the process stops.
+rls::ServingStatus status_of(std::string_view service, bool draining) {
+  const bool is_known =
+      service.empty() || std::ranges::find(health_services, service) != std::end(health_services);
+  if (!is_known) return rls::ServingStatus::service_unknown;
+  return draining ? rls::ServingStatus::not_serving : rls::ServingStatus::serving;
+}
+
+}  // namespace
+
+bool is_for_service(options::Serves serves, std::string_view path) {
+  if (serves != options::Serves::both) return serves == options::Serves::rate_limit_service;
+  return path == should_rate_limit || path == kuadrant_check || path == kuadrant_report ||
+         path == health_check || path == health_watch || path == json_path || path == health_path;
+}
+
+/// The task is resumed later: the store is still reading its responses here.
+void StoreAnswers::One::complete(const store::Result& its_result, Instant) noexcept {
+  result = its_result;
+  if (--all_.pending_ == 0 && all_.waiting_.is_waiting())
+    asio::post(all_.io_, [waiting = std::move(all_.waiting_)]() mutable { waiting.resume(); });
+}
+
+StoreAnswers::One& StoreAnswers::at(std::size_t index) {
+  while (all_.size() <= index)
+    all_.push_back(std::make_unique<One>(*this));
+  return *all_[index];
+}
+
+RateLimitExchange::RateLimitExchange(const Dependencies& dependencies)
+    : in_(dependencies),
+      memory_(in_.context.take_rate_limit_memory()),
+      deadline_(deadline_of(in_.request.view, in_.begun_at)) {}
+
+RateLimitExchange::~RateLimitExchange() {
+  in_.context.give_back(std::move(memory_));
+}
+
+loop::Task<Failure> RateLimitExchange::run() {
+  return is_grpc_call(in_.request.view) ? serve_grpc() : serve_http();
+}
+
+loop::Task<Failure> RateLimitExchange::serve_grpc() {
+  if (const Failure failure = co_await read_body(); failure != Failure::none) co_return failure;
+  std::string_view message;
+  const std::string_view path = in_.request.view.path;
+  if (in_.request.view.method != "POST") {
+    co_await refuse({grpc::Status::unimplemented, "the method of a call is POST"});
+  } else if (const auto refusal = unwrap(message)) {
+    co_await refuse(*refusal);
+  } else if (path == should_rate_limit) {
+    co_await call(rls::Method::decide, message);
+  } else if (path == kuadrant_check) {
+    co_await call(rls::Method::check, message);
+  } else if (path == kuadrant_report) {
+    co_await call(rls::Method::report, message);
+  } else if (path == health_check) {
+    co_await check_health(message);
+  } else if (path == health_watch) {
+    co_await watch_health(message);
+  } else {
+    co_await refuse({grpc::Status::unimplemented, "the rate limit service has no such method"});
+  }
+  co_return Failure::none;
+}
+
+loop::Task<Failure> RateLimitExchange::serve_http() {
+  const http::RequestView& request = in_.request.view;
+  if (request.path == health_path) {
+    const bool is_serving = !in_.context.draining;
+    co_await answer_text(is_serving ? 200 : 503, is_serving ? "OK" : "draining");
+    co_return Failure::none;
+  }
+  if (request.path != json_path) {
+    co_await answer_text(404,
+                         "the rate limit service has POST /json, GET /healthcheck and gRPC "
+                         "over HTTP/2");
+    co_return Failure::none;
+  }
+  if (request.method != "POST") {
+    co_await answer_text(405, "use POST");
+    co_return Failure::none;
+  }
+  if (const Failure failure = co_await read_body(); failure != Failure::none) co_return failure;
+  if (memory_->body.size() > rls::most_message_bytes) {
+    co_await answer_text(413, "the message is longer than 65536 bytes");
+    co_return Failure::none;
+  }
+  rls::Request& message = memory_->call.request();
+  message.clear();
+  if (const std::string reason = rls::read_json(memory_->body, message); !reason.empty()) {
+    co_await answer_text(400, reason);
+    co_return Failure::none;
+  }
+  if (const auto refusal = co_await decide(rls::Method::decide)) {
+    co_await answer_text(http_status_of(refusal->status), refusal->reason);
+    co_return Failure::none;
+  }
+  memory_->message.clear();
+  rls::append_json(memory_->message, memory_->response);
+  co_await in_.client.responder->answer(
+      {.status = memory_->response.overall_code == rls::Code::over_limit ? 429 : 200,
+       .content_type = "application/json",
+       .fields = &no_store,
+       .body = memory_->message});
+  co_return Failure::none;
+}
+
+/// Reads the whole body, but not more than a message may have.
+loop::Task<Failure> RateLimitExchange::read_body() {
+  RequestBody& body = *in_.client.body;
+  Watchdog& watchdog = *in_.client.watchdog;
+  std::string& bytes = memory_->body;
+  bytes.clear();
+  std::string_view piece;
+  for (;;) {
+    const BodyState state = body.pull(piece);
+    if (state == BodyState::ended) co_return Failure::none;
+    if (state == BodyState::malformed) co_return Failure::body_malformed;
+    if (state == BodyState::payload) {
+      bytes.append(piece);
+      if (bytes.size() > rls::most_message_bytes + prefix_size) co_return Failure::none;
+      continue;
+    }
+    watchdog.arm(Phase::body, in_.generation.options.downstream.body_timeout);
+    const error_code ec = co_await body.fill();
+    if (watchdog.timed_out()) co_return Failure::body_timed_out;
+    if (ec || watchdog.aborted()) co_return Failure::downstream_gone;
+  }
+}
+
+/// Takes the message out of the body. Returns the refusal if it is not exactly one.
+std::optional<RateLimitExchange::Refusal> RateLimitExchange::unwrap(
+    std::string_view& message) const {
+  const std::string_view body = memory_->body;
+  if (body.size() > rls::most_message_bytes + prefix_size)
+    return Refusal{grpc::Status::resource_exhausted, "the message is longer than 65536 bytes"};
+  if (body.size() < prefix_size)
+    return Refusal{grpc::Status::invalid_argument, "the call has no message"};
+  if (body[0] != '\0')
+    return Refusal{grpc::Status::unimplemented, "compressed messages are not supported"};
+  std::size_t size = 0;
+  for (std::size_t i = 1; i < prefix_size; ++i)
+    size = size << 8 | static_cast<unsigned char>(body[i]);
+  if (body.size() - prefix_size != size)
+    return Refusal{grpc::Status::invalid_argument, "the call has not exactly one message"};
+  message = body.substr(prefix_size);
+  return std::nullopt;
+}
+
+loop::Task<> RateLimitExchange::call(rls::Method method, std::string_view message) {
+  rls::Request& request = memory_->call.request();
+  request.clear();
+  if (const std::string_view reason = rls::read_protobuf(message, request); !reason.empty())
+    co_return co_await refuse({grpc::Status::invalid_argument, reason});
+  if (const auto refusal = co_await decide(method)) co_return co_await refuse(*refusal);
+  begin_message(memory_->message);
+  rls::append_protobuf(memory_->message, memory_->response);
+  end_message(memory_->message);
+  co_await answer_message();
+}
+
+/// Decides the request that has been read. Empty: the response is made.
+loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
+    rls::Method method) {
+  rls::RateLimitCall& call = memory_->call;
+  const Instant asked_at = in_.context.pass_clock.read();
+  const rls::CallRules rules{
+      .descriptors = *in_.generation.descriptor_rules,
+      .limits = in_.generation.request_rules->limits,
+      .values = {
+          .client = in_.generation.options.client_address,
+          .path_ignores_case = in_.generation.options.path_variants.letter_case,
+          .path_ignores_trailing_slash = in_.generation.options.path_variants.trailing_slash}};
+  if (const auto reason = call.prepare(rules, method, *in_.generation.limiter); !reason.empty())
+    co_return Refusal{grpc::Status::invalid_argument, reason};
+  memory_->pending.clear();
+  in_.client.watchdog->disarm(Phase::decide);
+  for (std::size_t i = 0; i < call.decisions(); ++i) {
+    if (call.decide(i, memory_->answers.at(i), asked_at)) continue;
+    memory_->answers.expect();
+    memory_->pending.push_back(i);
+  }
+  if (!memory_->pending.empty()) co_await memory_->answers;
+  for (const std::size_t i : memory_->pending)
+    call.conclude(i, memory_->answers.at(i).result);
+  const limiter::Verdict& verdict = call.verdict();
+  count(verdict);
+  in_.record.took = in_.context.pass_clock.read() - asked_at;
+  if (verdict.outcome == limiter::Outcome::failed)
+    co_return Refusal{grpc::Status::unavailable, "the store cannot be reached; try again later"};
+  if (is_late())
+    co_return Refusal{grpc::Status::deadline_exceeded, "the deadline of the call has passed"};
+  memory_->response.clear();
+  call.answer(memory_->response, in_.context.pass_clock.now());
+  add_headers(verdict);
+  if (call.use_up(memory_->answers.at(0), in_.context.pass_clock.now())) {
+    memory_->answers.expect();
+    co_await memory_->answers;
+  }
+  co_return std::nullopt;
+}
+
+void RateLimitExchange::count(const limiter::Verdict& verdict) {
+  Generation& generation = in_.generation;
+  if (verdict.outcome != limiter::Outcome::failed) memory_->call.count_hits();
+  in_.record.take(verdict, generation.descriptor_rules->options().headers,
+                  generation.request_rules->limits.identities);
+  limiter::count_keys(verdict,
+                      {.route = generation.options.routes.size(),
+                       .client = in_.request.client,
+                       .arrived_at = in_.begun_at,
+                       .now = in_.context.pass_clock.now()},
+                      {.limiter = *generation.limiter,
+                       .ids = generation.name_ids,
+                       .given = in_.context.retry_after,
+                       .keys = in_.context.top_keys});
+  if (!generation.event_percents.empty())
+    limiter::raise_events(
+        verdict, generation.event_percents,
+        {.limiter = *generation.limiter, .ids = generation.name_ids, .asked_at = in_.begun_at},
+        in_.context.quota_events);
+}
+
+/// The RateLimit fields for the response of the proxy that asks, and Retry-After of a denial.
+void RateLimitExchange::add_headers(const limiter::Verdict& verdict) {
+  http::FieldSection& to = memory_->response.response_headers_to_add;
+  to.add(in_.record.limit_fields);
+  if (memory_->response.overall_code != rls::Code::over_limit || !verdict.retry_after) return;
+  const options::Proxy& options = in_.generation.options;
+  const std::int64_t seconds = http::retry_after_seconds(
+      *verdict.retry_after, options.response_fields.retry_after_jitter, in_.context.random.next());
+  http::add_retry_after(to, seconds, options.response_fields.retry_after,
+                        in_.context.pass_clock.now());
+}
+
+bool RateLimitExchange::is_late() const {
+  return deadline_ && in_.context.pass_clock.read() >= *deadline_;
+}
+
+loop::Task<> RateLimitExchange::answer_message() {
+  memory_->trailers.clear();
+  memory_->trailers.add("grpc-status", "0");
+  return in_.client.responder->answer({.status = 200,
+                                       .content_type = grpc::content_type,
+                                       .body = memory_->message,
+                                       .trailers = &memory_->trailers});
+}
+
+loop::Task<> RateLimitExchange::refuse(Refusal refusal) {
+  const OwnAnswer answer{.status = http_status_of(refusal.status),
+                         .detail = refusal.reason,
+                         .grpc_status = refusal.status};
+  return in_.client.responder->answer(
+      grpc_answer(answer, in_.record, in_.generation.options.grpc, memory_->grpc));
+}
+
+loop::Task<> RateLimitExchange::answer_text(int status, std::string_view text) {
+  std::string& body = memory_->message;
+  body.clear();
+  if (status < 400) {
+    body = text;
+  } else {
+    http::append_problem(body, status, text);
+  }
+  return in_.client.responder->answer(
+      {.status = status,
+       .content_type = status < 400 ? "text/plain" : "application/problem+json",
+       .fields = &no_store,
+       .body = body});
+}
+
+loop::Task<> RateLimitExchange::check_health(std::string_view message) {
+  rls::HealthCheckRequest request;
+  if (const auto reason = rls::read_protobuf(message, request); !reason.empty())
+    return refuse({grpc::Status::invalid_argument, reason});
+  const rls::ServingStatus status = status_of(request.service, in_.context.draining);
+  if (status == rls::ServingStatus::service_unknown)
+    return refuse({grpc::Status::not_found, "the service has no health status"});
+  begin_message(memory_->message);
+  rls::append_protobuf(memory_->message, status);
+  end_message(memory_->message);
+  return answer_message();
+}
+
+/// Sends the status, and again when it changes. Ends when the process stops.
+loop::Task<> RateLimitExchange::watch_health(std::string_view message) {
+  rls::HealthCheckRequest request;
+  if (const auto reason = rls::read_protobuf(message, request); !reason.empty())
+    co_return co_await refuse({grpc::Status::invalid_argument, reason});
+  Responder& responder = *in_.client.responder;
+  const http::StatusLine line{.status = 200, .reason = "OK"};
+  const http::FieldView fields[] = {{.name = "content-type", .value = grpc::content_type}};
+  const http::ConnectionOptions connection;
+  responder.begin({.head = {.line = line, .fields = fields, .connection = connection, .body = {}},
+                   .date = in_.context.date.at(in_.context.pass_clock.now())});
+  std::optional<rls::ServingStatus> sent;
+  error_code ec;
+  Watchdog& watchdog = *in_.client.watchdog;
+  watchdog.disarm(Phase::delay);
+  while (!ec && !watchdog.aborted() && !in_.client.body->client_has_left()) {
+    const bool draining = in_.context.draining;
+    const rls::ServingStatus status = status_of(request.service, draining);
+    if (status != sent) {
+      begin_message(memory_->message);
+      rls::append_protobuf(memory_->message, status);
+      end_message(memory_->message);
+      responder.append(memory_->message);
+      sent = status;
+      if (draining) {
+        memory_->trailers.clear();
+        memory_->trailers.add("grpc-status", "14");
+        responder.end(memory_->trailers);
+      }
+      if (responder.send(ec)) ec = co_await responder.flush();
+    }
+    if (draining || ec) co_return;
+    HealthPause pause(in_.context.io.get_executor(), health_interval);
+    const Watched watched(watchdog, pause);
+    error_code ignored;
+    co_await pause.async_wait(loop::into(ignored));
+  }
+  responder.reset();
+}
+
+}  // namespace weir::proxy

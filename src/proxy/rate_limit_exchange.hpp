@@ -1,0 +1,134 @@
+// A request to the rate limit service: reads its message, decides it, and answers in gRPC or JSON.
+//
+// The methods, by path:
+//   /envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit
+//   /kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit and Report
+//   /grpc.health.v1.Health/Check and Watch
+//   POST /json: the message of ShouldRateLimit in proto3 JSON
+//   GET /healthcheck
+//
+// Used from its worker's loop only.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+#include "grpc/status.hpp"
+#include "http/received_request.hpp"
+#include "options/proxy.hpp"
+#include "proxy/context.hpp"
+#include "proxy/decision_record.hpp"
+#include "proxy/failure.hpp"
+#include "proxy/generation.hpp"
+#include "proxy/responder.hpp"
+#include "rls/messages.hpp"
+#include "rls/rate_limit_call.hpp"
+#include "store/store.hpp"
+
+namespace weir::proxy {
+
+/// True if a request that arrives on such a listener is for the service.
+bool is_for_service(options::Serves serves, std::string_view path);
+
+/// The results of a store that a task awaits together.
+class StoreAnswers {
+ public:
+  /// Receives one of them.
+  class One final : public store::Completion {
+   public:
+    explicit One(StoreAnswers& all) : all_(all) {}
+    void complete(const store::Result& result, Instant) noexcept override;
+    store::Result result;
+
+   private:
+    StoreAnswers& all_;
+  };
+
+  explicit StoreAnswers(asio::io_context& io) : io_(io) {}
+  StoreAnswers(const StoreAnswers&) = delete;
+  StoreAnswers& operator=(const StoreAnswers&) = delete;
+
+  /// The completion of the decision with this number.
+  One& at(std::size_t index);
+  /// A decision will complete later.
+  void expect() { ++pending_; }
+
+  // Awaitable: all that were expected have completed.
+  bool await_ready() const noexcept { return pending_ == 0; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> task) {
+    waiting_ = loop::Suspended(task);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  asio::io_context& io_;
+  std::vector<std::unique_ptr<One>> all_;
+  std::size_t pending_ = 0;
+  loop::Suspended waiting_;
+};
+
+/// The memory of a call, which is used again.
+struct RateLimitMemory {
+  explicit RateLimitMemory(asio::io_context& io) : answers(io) {}
+
+  std::string body;  ///< of the request, with the prefix of gRPC
+  rls::RateLimitCall call;
+  rls::Response response;
+  StoreAnswers answers;
+  std::vector<std::size_t> pending;  ///< decisions that complete later
+  std::string message;               ///< of the answer, likewise
+  http::FieldSection trailers;
+  GrpcScratch grpc;
+};
+
+class RateLimitExchange {
+ public:
+  struct Dependencies {
+    Context& context;
+    Generation& generation;
+    const ClientSide& client;
+    const http::ReceivedRequest& request;
+    DecisionRecord& record;  ///< takes the verdict
+    Instant begun_at;
+  };
+
+  explicit RateLimitExchange(const Dependencies& dependencies);
+  ~RateLimitExchange();
+  RateLimitExchange(const RateLimitExchange&) = delete;
+  RateLimitExchange& operator=(const RateLimitExchange&) = delete;
+
+  /// Serves the request. Returns the failure if it could not be read; then nothing is answered.
+  loop::Task<Failure> run();
+
+ private:
+  struct Refusal {
+    grpc::Status status = grpc::Status::internal;
+    std::string_view reason;
+  };
+
+  loop::Task<Failure> serve_grpc();
+  loop::Task<Failure> serve_http();
+  loop::Task<Failure> read_body();
+  std::optional<Refusal> unwrap(std::string_view& message) const;
+  loop::Task<> call(rls::Method method, std::string_view message);
+  loop::Task<std::optional<Refusal>> decide(rls::Method method);
+  void count(const limiter::Verdict& verdict);
+  void add_headers(const limiter::Verdict& verdict);
+  loop::Task<> answer_message();
+  loop::Task<> refuse(Refusal refusal);
+  loop::Task<> check_health(std::string_view message);
+  loop::Task<> watch_health(std::string_view message);
+  loop::Task<> answer_text(int status, std::string_view text);
+  bool is_late() const;
+
+  const Dependencies in_;
+  std::unique_ptr<RateLimitMemory> memory_;
+  std::optional<Instant> deadline_;  ///< grpc-timeout
+};
+
+}  // namespace weir::proxy
