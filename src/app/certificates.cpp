@@ -129,7 +129,7 @@ std::vector<std::string> renewed_files(const LoadedCertificates& before,
     if (same == before.config.listen.end()) continue;
     const auto index = static_cast<std::size_t>(same - before.config.listen.begin());
     if (before.certificates.listeners[index].digest != after.certificates.listeners[i].digest)
-      keys.push_back("listen[" + std::to_string(i) + "].tls");
+      keys.push_back(after.config.listener_path(i) + ".tls");
   }
   std::map<std::string_view, std::size_t> indexes;
   for (std::size_t i = 0; i < before.config.upstreams.size(); ++i)
@@ -154,8 +154,7 @@ Certificates load_certificates(const config::Config& config, const LoadedCertifi
     to.push_back(loaded ? std::move(*loaded) : typename decltype(loaded)::value_type{});
   };
   for (std::size_t i = 0; i < config.listen.size(); ++i) {
-    take(certificates.listeners, load(config.listen[i], before),
-         "listen[" + std::to_string(i) + ']');
+    take(certificates.listeners, load(config.listen[i], before), config.listener_path(i));
   }
   for (const auto& upstream : config.upstreams)
     take(certificates.upstreams, load(upstream, before), "upstreams." + upstream.name);

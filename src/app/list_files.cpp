@@ -17,6 +17,7 @@ std::string counted(std::size_t count, const char* one, const char* many) {
 void ListFiles::watch(std::shared_ptr<const config::Config> config) {
   report_unknown_plans();
   files_.clear();
+  limit_files_.clear();
   keep_earlier();
   config_ = std::move(config);
   unknown_plans_.forget();
@@ -39,8 +40,10 @@ void ListFiles::watch(std::shared_ptr<const config::Config> config) {
           return counted(state->keys.edition().keys->size(), "key", "keys");
         });
   }
+  for (const config::LimitFile& file : config_->limit_files)
+    limit_files_.push_back({file.path, FileChange(file.stamp)});
   next_check_.cancel();
-  if (!files_.empty() || !config_->limiter.plans.names.empty()) check();
+  if (!files_.empty() || !limit_files_.empty() || !config_->limiter.plans.names.empty()) check();
 }
 
 void ListFiles::add(const config::DataFile& file, std::string name,
@@ -71,6 +74,7 @@ void ListFiles::publish_to_earlier(const config::KeyFile& file) const {
 void ListFiles::stop() {
   config_.reset();
   files_.clear();
+  limit_files_.clear();
   next_check_.cancel();
 }
 
@@ -84,8 +88,21 @@ void ListFiles::check() {
       watched.counters.failed.add();
     }
   }
+  check_limit_files();
   report_unknown_plans();
   next_check_.set(check_interval, [this] { check(); });
+}
+
+/// One reload for all files that have changed. A file that is wrong is reported by the reload, and
+/// is not read again before it changes.
+void ListFiles::check_limit_files() {
+  bool has_changed = false;
+  for (LimitFile& file : limit_files_) {
+    if (!file.change.note(config::stamp_of(file.path))) continue;
+    file.change.note_read();
+    has_changed = true;
+  }
+  if (has_changed) reload_();
 }
 
 void ListFiles::check(Watched& watched) {

@@ -1,5 +1,6 @@
-// The files of address lists, of plans and of keys, which are read again when they change, and the
-// names of plans that are unknown, which are logged.
+// The files of address lists, of plans and of keys, which are read again when they change, those of
+// the rate limit service, for which the configuration is loaded again, and the names of plans that
+// are unknown, which are logged.
 //
 // They are checked once a second, not by inotify(7), so the number of files is not limited by
 // watches. A file that cannot be read, is empty or has a wrong line is reported on the log, and its
@@ -50,9 +51,13 @@ class ListFiles {
   using Replaced = std::shared_ptr<const void>;
   /// `replaced` gets the previous content of a file, which must be kept until every look-up in
   /// progress has ended.
+  /// `reload` is called when a file with limits has changed: they are policies.
   ListFiles(boost::asio::io_context& io, limiter::UnknownPlans& unknown_plans,
-            std::function<void(Replaced)> replaced)
-      : replaced_(std::move(replaced)), unknown_plans_(unknown_plans), next_check_(io) {}
+            std::function<void(Replaced)> replaced, std::function<void()> reload)
+      : replaced_(std::move(replaced)),
+        reload_(std::move(reload)),
+        unknown_plans_(unknown_plans),
+        next_check_(io) {}
 
   /// Checks the files of this configuration from now on, instead of others. It is the running one
   /// and has just read them. Providers of earlier configurations get the keys of their file too for
@@ -77,6 +82,10 @@ class ListFiles {
     std::string path;
     std::weak_ptr<identity::ProviderState> state;
   };
+  struct LimitFile {
+    std::string path;
+    FileChange change;
+  };
   struct Watched {
     std::string name;  ///< for the log: `address list office`
     std::string path;
@@ -95,13 +104,16 @@ class ListFiles {
   void publish_to_earlier(const config::KeyFile& file) const;
   void check();
   void check(Watched& watched);
+  void check_limit_files();
   static void report(const Watched& watched, const std::vector<std::string>& problems);
   void report_unknown_plans();
 
   const std::function<void(Replaced)> replaced_;
+  const std::function<void()> reload_;
   limiter::UnknownPlans& unknown_plans_;
   std::shared_ptr<const config::Config> config_;
   std::vector<Watched> files_;
+  std::vector<LimitFile> limit_files_;
   std::vector<EarlierKeys> earlier_keys_;
   admin::FileReloadCounters counters_;
   admin::FileReloadCounters plan_counters_;

@@ -17,8 +17,8 @@ std::string url_of(const One& one) {
   return (one.bound.endpoint.is_unix() ? "" : scheme) + one.bound.endpoint.to_string();
 }
 
-std::string address_path(std::size_t listener) {
-  return "listen[" + std::to_string(listener) + "].address";
+std::string address_path(const config::Config& config, std::size_t listener) {
+  return config.listener_path(listener) + ".address";
 }
 
 /// Those of `running` that `next` still has, in the order of `next`; nullptr: it is new.
@@ -87,7 +87,7 @@ Listeners::Prepared Listeners::prepare(const config::Config& next,
       one.bound = std::move(*opened);
     } else {
       problems.push_back(
-          next.presentation.positions.problem(address_path(i), opened.error().message));
+          next.presentation.positions.problem(address_path(next, i), opened.error().message));
     }
   }
   if (admin.has_changed && admin.configured) {
@@ -108,7 +108,7 @@ void Listeners::start(Prepared& prepared, const config::Config& next,
     auto started = loop::start_listening(prepared.all[i].bound);
     if (!started)
       problems.push_back(
-          next.presentation.positions.problem(address_path(i), started.error().message));
+          next.presentation.positions.problem(address_path(next, i), started.error().message));
   }
   if (!prepared.admin.bound) return;
   auto started = loop::start_listening(*prepared.admin.bound);

@@ -109,10 +109,12 @@ class Server {
   loop::Alarm shutdown_end_{io_};
   loop::Alarm next_sweep_{io_};
   KeyFetchers key_fetchers_{io_, shared_.clock, random_seed(), write_to_log};
-  ListFiles list_files_{io_, shared_.unknown_plans, [this](const auto& replaced) {
+  ListFiles list_files_{io_, shared_.unknown_plans,
+                        [this](const auto& replaced) {
                           shadow_.drop_unread(replaced);
                           workers_.drop_unread(replaced);
-                        }};
+                        },
+                        [this] { request_reload({.origin = "rate_limit_service.files"}); }};
   EventLog event_log_{{io_, shared_.clock, running_, shared_.quota_events, workers_.with_shared(),
                        write_to_log, instance_name(), random_seed()}};
   Telemetry telemetry_{

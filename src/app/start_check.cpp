@@ -58,7 +58,7 @@ class AddressCheck {
 void check_addresses(const config::Config& config, StartCheck& to) {
   AddressCheck addresses(config, to);
   for (std::size_t i = 0; i < config.listen.size(); ++i)
-    addresses.add(config.listen[i].address, config.shown()["listen"][i]["address"]);
+    addresses.add(config.listen[i].address, config.shown_at(config.listener_path(i))["address"]);
   if (config.admin)
     addresses.add(config.admin->address, config.shown()["admin"]["address"],
                   ", or write `admin: off`");

@@ -63,6 +63,12 @@ Used find_used(const Config& config) {
       mark_attributes(config, config.limiter.policies[limit.policy], used);
     }
   }
+  if (config.rate_limit_service) {
+    for (const options::PolicyDescriptor& one : config.rate_limit_service->descriptors) {
+      used.policies[one.policy] = true;
+      if (one.identity) used.identities[*one.identity] = true;
+    }
+  }
   for (const limiter::PlanSource& source : config.limiter.plans.sources) {
     if (const auto* const file = std::get_if<limiter::PlanFromFile>(&source.from))
       used.identities[file->identity] = true;

@@ -75,6 +75,9 @@ struct PlanFile : DataFile {
   std::size_t identity = 0;               ///< index into limiter::Options::identities
 };
 
+/// A file with limits of the rate limit service. A change needs a reload: its limits are policies.
+using LimitFile = DataFile;
+
 /// Header fields with constant values: names as written, and values.
 using ConstantFields = std::vector<std::pair<std::string, std::string>>;
 
@@ -93,10 +96,11 @@ struct DenialSettings {
 
 /// Texts that are printed; nothing here changes how the program runs.
 struct Presentation {
-  Written written;                   ///< the texts shown for values from variables and files
-  Positions positions;               ///< of addresses and files
-  std::vector<Diagnostic> warnings;  ///< valid settings that are probably mistakes
-  std::string document;              ///< the file as JSON, without secrets: document_json()
+  Written written;                       ///< the texts shown for values from variables and files
+  Positions positions;                   ///< of addresses and files
+  std::vector<Diagnostic> warnings;      ///< valid settings that are probably mistakes
+  std::vector<std::string> listeners{};  ///< key paths of Config::listen, if not all are `listen`
+  std::string document;                  ///< the file as JSON, without secrets: document_json()
 };
 
 struct Config {
@@ -120,6 +124,7 @@ struct Config {
   std::vector<KeyFile> key_files{};
   std::vector<KeyUrl> key_urls{};  ///< of JWT providers
   std::vector<PlanFile> plan_files{};
+  std::vector<LimitFile> limit_files{};
   KeyDigests key_digests;  ///< to compare the file with another one
   /// Keys whose values are those of the running configuration, because a change needs a restart.
   std::vector<std::string> restart_needed{};
@@ -131,8 +136,15 @@ struct Config {
     return store_type == StoreType::redis ? redis.replicas.value_or(1) : 1;
   }
 
+  /// The key path of a listener: `listen[0]`.
+  std::string listener_path(std::size_t index) const {
+    return index < presentation.listeners.size() ? presentation.listeners[index]
+                                                 : "listen[" + std::to_string(index) + ']';
+  }
+
   /// Prints values of the configuration.
   Shown shown() const { return Shown(presentation.written); }
+  Shown shown_at(std::string path) const { return Shown(presentation.written, std::move(path)); }
 };
 
 }  // namespace weir::config

@@ -86,10 +86,11 @@ constexpr Key<Config> top_keys[] = {
     {.name = "identities", .read = read_identities},
     {.name = "address_lists", .read = read_address_lists},
     {.name = "policies", .read = read_policies},
+    {.name = "rate_limit_service", .read = read_rate_limit_service},
     {.name = "plans", .read = read_plans},
     {.name = "plan_from", .read = read_plan_from},
     {.name = "default_plan", .read = read_default_plan},
-    {.name = "routes", .read = read_routes, .required = true},
+    {.name = "routes", .read = read_routes, .required = true, .or_key = "rate_limit_service"},
 };
 
 Config defaults(const Environment& environment) {
@@ -115,6 +116,7 @@ void note_positions(const Cursor& root, Config& to) {
   if (root.has("access_log"))
     note_position(root.at_key("access_log"), "path", "access_log.path", to);
   for (std::size_t i = 0; root.has("listen") && i < to.listen.size(); ++i) {
+    if (to.listen[i].serves == options::Serves::rate_limit_service) break;
     const Cursor listen = root.at_key("listen").at(i);
     for (const std::string key : {"address", "tls"})
       note_position(listen, key, listen.path() + '.' + key, to);
@@ -185,6 +187,9 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
   }
   auto config = std::make_shared<Config>(defaults(environment));
   const Cursor cursor(loading, *root, {});
+  // The rate limit service alone needs no listener of the proxy.
+  if (cursor.has("rate_limit_service") && !cursor.has("listen") && !cursor.has("routes"))
+    config->listen.clear();
   read_table(cursor, top_keys, *config);
   end_small_leases(*config);
   check_admin_address(cursor, *config);

@@ -158,20 +158,29 @@ using http::LegacyFields;
 using http::ResponseFieldOptions;
 using http::RetryAfterForm;
 
+void read_legacy_fields(const Cursor& in, ResponseFieldOptions& to) {
+  read_choice(in, to.legacy,
+              {{"ratelimit", LegacyFields::ratelimit},
+               {"x_ratelimit", LegacyFields::x_ratelimit},
+               {"none", LegacyFields::none}});
+}
+
+constexpr Key<ResponseFieldOptions> service_header_keys[] = {
+    {.name = "standard", .read = read::flag<&ResponseFieldOptions::standard>},
+    {.name = "legacy", .read = read_legacy_fields},
+};
+
 constexpr Key<ResponseFieldOptions> response_header_keys[] = {
     {.name = "standard", .read = read::flag<&ResponseFieldOptions::standard>},
-    {.name = "legacy",
-     .read =
-         [](const Cursor& in, ResponseFieldOptions& to) {
-           read_choice(in, to.legacy,
-                       {{"ratelimit", LegacyFields::ratelimit},
-                        {"x_ratelimit", LegacyFields::x_ratelimit},
-                        {"none", LegacyFields::none}});
-         }},
+    {.name = "legacy", .read = read_legacy_fields},
     {.name = "partition_key", .read = read::flag<&ResponseFieldOptions::partition_key>},
 };
 
 }  // namespace
+
+void read_service_headers(const Cursor& in, ResponseFieldOptions& to) {
+  read_table(in, service_header_keys, to);
+}
 
 void read_response_headers(const Cursor& in, Config& to) {
   read_table(in, response_header_keys, to.proxy.response_fields);

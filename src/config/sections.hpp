@@ -48,7 +48,20 @@ void read_plans(const Cursor& in, Config& to);
 void end_small_leases(Config& config);
 void read_plan_from(const Cursor& in, Config& to);
 void read_default_plan(const Cursor& in, Config& to);
+void read_rate_limit_service(const Cursor& in, Config& to);
 void read_routes(const Cursor& in, Config& to);
+
+// Parts of the rate limit service.
+/// Appends the listeners of the list, or lets those of the proxy with the same address serve both.
+void read_service_listen(const Cursor& in, Config& to);
+/// Appends 127.0.0.1:8081, or reports at the section `in` that a listener has it already.
+void add_default_service_listener(const Cursor& in, Config& to);
+/// Reads files with limits, and appends a policy for each limit. Returns their descriptors.
+std::vector<options::DescriptorDomain> read_limit_files(const Cursor& in,
+                                                        const options::RateLimitService& settings,
+                                                        Config& to);
+/// Reads the map with the keys standard and legacy.
+void read_service_headers(const Cursor& in, http::ResponseFieldOptions& to);
 
 // Parts of routes, policies and plans.
 /// Looks up the address list in `config`.

@@ -16,6 +16,7 @@ struct Key {
   std::string_view name;
   void (*read)(const Cursor& in, Target& to);
   bool required = false;
+  std::string_view or_key{};  ///< the key is not required beside this one
   /// Called with the map after the key was read or found absent, before the next key.
   void (*then)(const Cursor& in, Target& to) = nullptr;
 };
@@ -48,7 +49,8 @@ bool read_table(const Cursor& in, Table<Target, N> table, Target& to) {
       } else {
         key.read(value, to);
       }
-    } else if (key.required && std::ranges::find(misspelt, key.name) == misspelt.end()) {
+    } else if (key.required && !in.has(key.or_key) &&
+               std::ranges::find(misspelt, key.name) == misspelt.end()) {
       in.error("the key " + in_quotes(key.name) + " is missing" +
                hint_on_missing_key(in, key.name));
     }

@@ -69,6 +69,9 @@ struct DescriptorLimit {
   std::optional<std::size_t> policy{};  ///< index into limiter::Options::policies; none: unlimited
   std::uint32_t requests_per_unit = 0;
   RateLimitUnit unit = RateLimitUnit::unknown;
+  /// requests_per_unit is 0: every request is denied, with 0 of 0 left. A policy cannot have this
+  /// rate, so that of `policy` is 1 and must not be charged; the rest of it counts (`shadow`).
+  bool denies_all = false;
   std::string name{};                   ///< that other limits of a request may replace
   std::vector<std::string> replaces{};  ///< names of limits that do not apply beside this one
   /// Denies a request only if all limits of the request with this flag deny it. Its policy is a
