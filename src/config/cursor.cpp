@@ -270,4 +270,13 @@ std::optional<std::size_t> find_among(const Cursor& in, const Reference& referen
   return std::nullopt;
 }
 
+void read_share(const Cursor& in, double& to) {
+  const auto text = in.text();
+  if (!text) return;
+  const Result<double> share = parse_fraction(*text);
+  if (!share || !(*share >= 0 && *share <= 1))
+    return in.error_showing("expected a share from 0 to 1, such as 0.01 for one in 100");
+  to = *share;
+}
+
 }  // namespace weir::config

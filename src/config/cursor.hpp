@@ -125,6 +125,8 @@ void read_text(const Cursor& in, std::string& to);
 std::optional<std::string> read_form(const Cursor& in, bool (*has_form)(std::string_view text),
                                      std::string_view expected);
 void read_flag(const Cursor& in, bool& to);
+/// Reads a share from 0 to 1.
+void read_share(const Cursor& in, double& to);
 std::optional<std::int64_t> read_integer(const Cursor& in, IntegerRange range);
 /// Returns `automatic` for the word auto.
 std::optional<std::int64_t> read_integer_or_auto(const Cursor& in, IntegerRange range,

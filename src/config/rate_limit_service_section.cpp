@@ -184,7 +184,50 @@ constexpr Key<ServiceDraft> service_keys[] = {
          [](const Cursor& in, ServiceDraft& to) {
            read_service_descriptors(in, to.config, to.service.descriptors);
          }},
+    {.name = "reference_metrics",
+     .read = read::flag<&ServiceDraft::service, &options::RateLimitService::reference_metrics>},
+    {.name = "near_limit_ratio",
+     .read = read::with<read_share, &ServiceDraft::service,
+                        &options::RateLimitService::near_limit_ratio>},
 };
+
+/// The identity that stands for the entries of descriptors, in logs and lists of keys.
+constexpr std::string_view descriptor_identity = "descriptor";
+/// The policy of limits that requests state themselves.
+constexpr std::string_view stated_policy = "stated_limit";
+
+template <class Named>
+void check_unused_name(const Cursor& in, const std::vector<Named>& all, std::string_view name,
+                       std::string_view kind) {
+  if (std::ranges::find(all, name, &Named::name) == all.end()) return;
+  in.error("the rate limit service has " + std::string(kind) + " of the name " + in_quotes(name) +
+           "; rename that of the configuration");
+}
+
+void add_descriptor_identity(const Cursor& in, Config& config, options::RateLimitService& service) {
+  auto& identities = config.limiter.identities;
+  check_unused_name(in, identities, descriptor_identity, "an identity");
+  service.identity = identities.size();
+  identities.push_back({.name = std::string(descriptor_identity), .source = {identity::AllOf{}}});
+}
+
+void add_stated_policy(const Cursor& in, Config& config, options::RateLimitService& service) {
+  auto& policies = config.limiter.policies;
+  check_unused_name(in, policies, stated_policy, "a policy");
+  limiter::Policy policy;
+  policy.name = stated_policy;
+  policy.name_item = http::name_item(policy.name);
+  policy.on_failure = config.redis.on_failure;
+  policy.definition.algorithm = service.algorithm;
+  policy.definition.rates = {{.count = 1, .per = std::chrono::seconds(1)}};  // never charged
+  if (service.algorithm == rules::Algorithm::fixed_window) {
+    policy.definition.anchor = rules::Anchor::clock;
+    policy.definition.count_rejected = service.charges_each;
+  }
+  policy.numbers = rules::compile(policy.definition).value();
+  service.stated_policy = policies.size();
+  policies.push_back(std::move(policy));
+}
 
 }  // namespace
 
@@ -199,6 +242,8 @@ void read_rate_limit_service(const Cursor& in, Config& to) {
     in.warn(
         "has no limits, so that every request is OK; write files: [\"ratelimit/*.yaml\"], or "
         "descriptors");
+  add_descriptor_identity(in, to, draft.service);
+  add_stated_policy(in, to, draft.service);
   to.rate_limit_service = std::move(draft.service);
 }
 

@@ -36,15 +36,6 @@ struct OtlpDraft {
   options::Otlp otlp{};
 };
 
-void read_share(const Cursor& in, double& to) {
-  const auto text = in.text();
-  if (!text) return;
-  const Result<double> share = parse_fraction(*text);
-  if (!share || !(*share >= 0 && *share <= 1))
-    return in.error_showing("expected a share from 0 to 1, such as 0.01 for one request in 100");
-  to = *share;
-}
-
 constexpr Key<SpansDraft> span_keys[] = {
     {.name = "sample",
      .read = read::with<read_share, &SpansDraft::tracing, &options::Tracing::sample>},

@@ -136,7 +136,7 @@ struct RateLimitService {
   bool charges_each = false;
   http::ResponseFieldOptions headers{};
   bool reference_metrics = false;  ///< also the metrics of envoyproxy/ratelimit, by their names
-  int near_limit_percent = 80;     ///< of a limit; hits above it are counted as near
+  double near_limit_ratio = 0.8;   ///< hits above this part of a limit are counted as near
   friend bool operator==(const RateLimitService&, const RateLimitService&) = default;
 };
 

@@ -146,7 +146,8 @@ loop::Task<> Exchange::serve_rate_limit_call() {
                           .client = client_,
                           .request = request_,
                           .record = recorded_,
-                          .begun_at = started_at_});
+                          .begun_at = started_at_,
+                          .asked_at = asked_at_});
   const Failure failure = co_await call.run();
   if (failure != Failure::none) co_await fail(failure);
 }

@@ -239,7 +239,7 @@ loop::Task<> RateLimitExchange::call(rls::Method method, std::string_view messag
 loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
     rls::Method method) {
   rls::RateLimitCall& call = memory_->call;
-  const Instant asked_at = in_.context.pass_clock.read();
+  const Instant asked_at = in_.asked_at = in_.context.pass_clock.read();
   const rls::CallRules rules{
       .descriptors = *in_.generation.descriptor_rules,
       .limits = in_.generation.request_rules->limits,

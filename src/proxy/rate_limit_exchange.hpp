@@ -95,6 +95,7 @@ class RateLimitExchange {
     const http::ReceivedRequest& request;
     DecisionRecord& record;  ///< takes the verdict
     Instant begun_at;
+    Instant& asked_at;  ///< set when the store is asked
   };
 
   explicit RateLimitExchange(const Dependencies& dependencies);

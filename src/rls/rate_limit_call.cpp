@@ -309,7 +309,8 @@ void RateLimitCall::count_hits() const {
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
     limiter::HitCounters& counters = limiter_->counters_of(policy).hits;
     const std::int64_t limit = applied.denies_all ? 0 : applied.decision.limit;
-    const std::int64_t near = limit * rules_->descriptors.options().near_limit_percent / 100;
+    const auto near = static_cast<std::int64_t>(static_cast<double>(limit) *
+                                                rules_->descriptors.options().near_limit_ratio);
     const bool is_over = applied.denies_all || (applied.is_decided && !applied.decision.allowed);
     const std::int64_t fitting =
         is_over ? std::min(applied.decision.remaining, applied.hits) : applied.hits;
