@@ -61,6 +61,18 @@ void advance(const Policy& policy, State& state, Instant now, std::int64_t units
   state.at = std::max(state.at, now);
 }
 
+/// Moves the TAT back by `units`, not before `now`.
+template <class State>
+void retreat(const Policy& policy, State& state, Instant now, std::int64_t units) {
+  const Span ahead = ahead_of(policy, state, now);
+  if (units <= 0 || ahead == Span{}) return;
+  const Span back = span_of(policy, std::min(units, policy.capacity));
+  const Span next = ahead > back ? subtract(ahead, back, policy.rates[0].count) : Span{};
+  state.tat_us = to_us(now) + next.us;
+  state.fraction = next.fraction;
+  state.at = std::max(state.at, now);
+}
+
 template <class State>
 Instant whole_of(const Policy& policy, const State& state) {
   return Instant{ceil_us(arrival_of(policy, state))};

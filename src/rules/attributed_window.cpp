@@ -55,6 +55,18 @@ void charge(const Policy& policy, AttributedWindowState& state, Instant now, std
   charge(policy, state, now, units, {});
 }
 
+void refund(const Policy& policy, AttributedWindowState& state, Instant now, std::int64_t units) {
+  std::int64_t rest = std::min(units, used_at(policy, state, now));
+  while (rest > 0 && !state.entries.empty()) {
+    AttributedEntry& newest = state.entries.back();
+    const std::int64_t taken = std::min(rest, newest.units);
+    newest.units -= taken;
+    state.used -= taken;
+    rest -= taken;
+    if (newest.units == 0) state.entries.pop_back();
+  }
+}
+
 Level level(const Policy& policy, const AttributedWindowState& state, Instant now) {
   return level_of_window(policy, state, now);
 }

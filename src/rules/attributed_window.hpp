@@ -42,6 +42,9 @@ Admission admit(const Policy& policy, const AttributedWindowState& state, Instan
 void charge(const Policy& policy, AttributedWindowState& state, Instant now, std::int64_t units,
             std::span<const std::string_view> attributes);
 void charge(const Policy& policy, AttributedWindowState& state, Instant now, std::int64_t units);
+/// Takes the units from the newest entries, and removes those that have none left. The window keeps
+/// its start; without any use left it has ended.
+void refund(const Policy& policy, AttributedWindowState& state, Instant now, std::int64_t units);
 Level level(const Policy& policy, const AttributedWindowState& state, Instant now);
 Instant whole_at(const Policy& policy, const AttributedWindowState& state);
 

@@ -13,6 +13,8 @@ Admission admit(const Policy& policy, const ConcurrencyState&, Instant, Demand d
 
 void charge(const Policy&, ConcurrencyState&, Instant, std::int64_t) {}
 
+void refund(const Policy&, ConcurrencyState&, Instant, std::int64_t) {}
+
 Level level(const Policy& policy, const ConcurrencyState&, Instant) {
   return {.remaining = policy.capacity};
 }

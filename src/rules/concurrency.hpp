@@ -18,6 +18,8 @@ struct ConcurrencyState {
 Admission admit(const Policy& policy, const ConcurrencyState& state, Instant now, Demand demand);
 /// Does nothing.
 void charge(const Policy& policy, ConcurrencyState& state, Instant now, std::int64_t units);
+/// Does nothing: units in flight come back when their holds end.
+void refund(const Policy& policy, ConcurrencyState& state, Instant now, std::int64_t units);
 Level level(const Policy& policy, const ConcurrencyState& state, Instant now);
 Instant whole_at(const Policy& policy, const ConcurrencyState& state);
 

@@ -15,6 +15,11 @@ void charge(const Policy& policy, FixedWindowState& state, Instant now, std::int
   state.used = used + std::min(units, exact_limit - used);
 }
 
+void refund(const Policy& policy, FixedWindowState& state, Instant now, std::int64_t units) {
+  const std::int64_t used = used_at(policy, state, now);
+  if (units > 0 && used > 0) state.used = used - std::min(units, used);
+}
+
 Level level(const Policy& policy, const FixedWindowState& state, Instant now) {
   return level_of_window(policy, state, now);
 }

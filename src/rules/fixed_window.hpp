@@ -19,6 +19,8 @@ struct FixedWindowState {
 
 Admission admit(const Policy& policy, const FixedWindowState& state, Instant now, Demand demand);
 void charge(const Policy& policy, FixedWindowState& state, Instant now, std::int64_t units);
+/// The window keeps its start. Without any use left it has ended.
+void refund(const Policy& policy, FixedWindowState& state, Instant now, std::int64_t units);
 Level level(const Policy& policy, const FixedWindowState& state, Instant now);
 Instant whole_at(const Policy& policy, const FixedWindowState& state);
 

@@ -18,6 +18,10 @@ void charge(const Policy& policy, GcraState& state, Instant now, std::int64_t un
   advance(policy, state, now, units);
 }
 
+void refund(const Policy& policy, GcraState& state, Instant now, std::int64_t units) {
+  retreat(policy, state, now, units);
+}
+
 Level level(const Policy& policy, const GcraState& state, Instant now) {
   const Span ahead = ahead_of(policy, state, now);
   const std::int64_t left = units_left(policy, ahead);

@@ -24,6 +24,8 @@ struct GcraState {
 
 Admission admit(const Policy& policy, const GcraState& state, Instant now, Demand demand);
 void charge(const Policy& policy, GcraState& state, Instant now, std::int64_t units);
+/// Moves the TAT back, not before `now`.
+void refund(const Policy& policy, GcraState& state, Instant now, std::int64_t units);
 Level level(const Policy& policy, const GcraState& state, Instant now);
 Instant whole_at(const Policy& policy, const GcraState& state);
 

@@ -3,6 +3,7 @@
 //
 //   admit while  used(now) + held + debt + cost <= capacity
 //   settle once: held -= what was held, used += what the request cost
+//   refund:      used -= units charged before, never below 0
 //
 // A settlement above its hold takes room that is free. The rest is a debt: no cost is admitted
 // until it is repaid, first with idle time, then with units that become free. Debt is counted in
@@ -175,9 +176,20 @@ Level level_beside(const Policy& policy, const State& state, const Holds& holds,
   return result;
 }
 
-/// Ends a hold: releases `held` and charges `actual`, limited to 0 ... exact_limit. Free room
-/// excludes what other requests hold; what exceeds it becomes a debt. The start of a live window
-/// stays. With concurrency nothing is charged.
+/// Gives back units that were charged before, at most those that are used and owed. They reduce a
+/// debt first. Held units stay held.
+template <class State>
+void give_back(const Policy& policy, State& state, Holds& holds, Instant now, std::int64_t units) {
+  const std::int64_t owed = std::min(units, holds.debt);
+  holds.debt -= owed;
+  if (holds.debt == 0) holds.paid_until = {};
+  refund(policy, state, now, units - owed);
+}
+
+/// Ends a hold: releases `held` and charges `actual`, limited to exact_limit. Free room excludes
+/// what other requests hold; what exceeds it becomes a debt. The start of a live window stays. A
+/// negative `actual` is a refund of -actual units, as give_back(). With concurrency nothing is
+/// charged.
 template <class State>
 void settle(const Policy& policy, State& state, Holds& holds, Instant now, std::int64_t held,
             std::int64_t actual) {
@@ -185,7 +197,11 @@ void settle(const Policy& policy, State& state, Holds& holds, Instant now, std::
   const std::int64_t released = std::clamp<std::int64_t>(held, 0, holds.held);
   holds.held -= released;
   if constexpr (!std::is_same_v<State, ConcurrencyState>) {
-    const std::int64_t due = std::clamp<std::int64_t>(actual, 0, exact_limit);
+    if (actual < 0) {
+      give_back(policy, state, holds, now, -std::max(actual, -exact_limit));
+      return repay(policy, state, holds, now);
+    }
+    const std::int64_t due = std::min(actual, exact_limit);
     const std::int64_t free = std::max<std::int64_t>(room_in(policy, state, now) - holds.held, 0);
     // Denied requests that count may have used the room of a hold. They do not make it a debt.
     const std::int64_t charged =

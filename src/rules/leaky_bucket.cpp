@@ -32,6 +32,10 @@ void charge(const Policy& policy, LeakyBucketState& state, Instant now, std::int
   advance(policy, state, now, units);
 }
 
+void refund(const Policy& policy, LeakyBucketState& state, Instant now, std::int64_t units) {
+  retreat(policy, state, now, units);
+}
+
 Level level(const Policy& policy, const LeakyBucketState& state, Instant now) {
   const Span ahead = ahead_of(policy, state, now);
   const std::int64_t left = admissible_units(policy, ahead);

@@ -22,6 +22,8 @@ struct LeakyBucketState {
 
 Admission admit(const Policy& policy, const LeakyBucketState& state, Instant now, Demand demand);
 void charge(const Policy& policy, LeakyBucketState& state, Instant now, std::int64_t units);
+/// Moves the TAT back, not before `now`. Requests that wait already keep their turns.
+void refund(const Policy& policy, LeakyBucketState& state, Instant now, std::int64_t units);
 /// `remaining` is the largest cost that one demand could have now: 0 if the delay would be above
 /// max_delay.
 Level level(const Policy& policy, const LeakyBucketState& state, Instant now);

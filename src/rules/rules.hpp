@@ -6,6 +6,9 @@
 //     decides whether it may pass; reads only
 //   void charge(const Policy&, S&, Instant now, std::int64_t units)
 //     takes admitted units, and with count_rejected denied ones
+//   void refund(const Policy&, S&, Instant now, std::int64_t units)
+//     gives units back that were charged before: afterwards max(0, used - units) are used. Does
+//     nothing to a state without use. docs/algorithms.md has the guarantee.
 //   Level level(const Policy&, const S&, Instant now)
 //     returns the units left
 //   Instant whole_at(const Policy&, const S&)

@@ -82,6 +82,27 @@ void charge(const Policy& policy, SlidingLogState& state, Instant now, std::int6
   drop_dead(policy, state, at);
 }
 
+void refund(const Policy& policy, SlidingLogState& state, Instant now, std::int64_t units) {
+  const std::int64_t used = use_at(policy, state, now);
+  if (units <= 0 || used == 0) return;
+  // Entries that do not count now must not count again, although there is room for them.
+  const std::int64_t before = total_of(state) - used;
+  const std::int64_t total = total_of(state) - std::min(units, used);
+  auto& entries = state.entries;
+  const auto first_above = [&](std::int64_t goal) {
+    return std::partition_point(entries.begin(), entries.end(),
+                                [&](const LogEntry& entry) { return entry.total <= goal; });
+  };
+  entries.erase(entries.begin(), first_above(before));
+  state.dropped = before;
+  if (total == before) {
+    state = {};
+    return;
+  }
+  entries.erase(std::next(first_above(total - 1)), entries.end());
+  entries.back().total = total;
+}
+
 Level level(const Policy& policy, const SlidingLogState& state, Instant now) {
   const std::int64_t used = use_at(policy, state, now);
   if (used == 0) return {.remaining = policy.capacity};

@@ -30,6 +30,8 @@ struct SlidingLogState {
 
 Admission admit(const Policy& policy, const SlidingLogState& state, Instant now, Demand demand);
 void charge(const Policy& policy, SlidingLogState& state, Instant now, std::int64_t units);
+/// Takes the units from the newest entries.
+void refund(const Policy& policy, SlidingLogState& state, Instant now, std::int64_t units);
 Level level(const Policy& policy, const SlidingLogState& state, Instant now);
 Instant whole_at(const Policy& policy, const SlidingLogState& state);
 

@@ -1,6 +1,7 @@
 #include "rules/sliding_window.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "rules/span.hpp"
 
@@ -80,6 +81,37 @@ std::int64_t used_of(const Rate& rate, const TierCounters& tier) {
   return sum;
 }
 
+/// Takes units that count from the newest sub-windows, at last from the oldest one.
+void take_back(const Rate& rate, TierCounters& tier, std::int64_t units) {
+  std::int64_t rest = std::min(units, used_of(rate, tier));
+  for (std::size_t age = 0; age < static_cast<std::size_t>(sub_windows); ++age) {
+    const std::int64_t taken = std::min<std::int64_t>(rest, tier.used[age]);
+    tier.used[age] -= static_cast<std::uint32_t>(taken);
+    rest -= taken;
+  }
+  if (rest == 0) return;
+  // Only the oldest is left. It counts at most a share less than its content, and the content after
+  // the refund must not count less than that either. So each unit takes one of a content above a
+  // share. A smaller content becomes the largest one of which `goal` units count.
+  std::uint32_t& oldest = tier.used.back();
+  const std::int64_t content = oldest;
+  if (content - rest > largest_sub_window(rate)) {
+    oldest = static_cast<std::uint32_t>(content - rest);
+    return;
+  }
+  const std::int64_t goal = used_of(rate, tier) - rest;
+  std::uint32_t low = 0;
+  for (std::uint32_t high = oldest; low < high;) {
+    oldest = low + (high - low + 1) / 2;
+    if (used_of(rate, tier) <= goal) {
+      low = oldest;
+    } else {
+      high = oldest - 1;
+    }
+  }
+  oldest = low;
+}
+
 /// The first instant at which at most `units` of the tier still count. Starts at the oldest
 /// sub-window; the result may be in the past.
 Instant falls_to(const Rate& rate, const TierCounters& tier, std::int64_t units) {
@@ -147,6 +179,19 @@ void charge(const Policy& policy, SlidingWindowState& state, Instant now, std::i
     }
   }
   state.tiers.resize(policy.rates.size());
+}
+
+void refund(const Policy& policy, SlidingWindowState& state, Instant now, std::int64_t units) {
+  if (units <= 0 || state.tiers.empty()) return;
+  SlidingWindowState after;
+  after.tiers.reserve(policy.rates.size());
+  bool is_used = false;
+  for (std::size_t i = 0; i < policy.rates.size(); ++i) {
+    TierCounters& tier = after.tiers.emplace_back(advanced(policy.rates[i], state, i, now));
+    is_used = is_used || used_of(policy.rates[i], tier) > 0;
+    take_back(policy.rates[i], tier, units);
+  }
+  if (is_used) state = std::move(after);
 }
 
 Level level(const Policy& policy, const SlidingWindowState& state, Instant now) {

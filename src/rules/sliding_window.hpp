@@ -37,6 +37,9 @@ struct SlidingWindowState {
 
 Admission admit(const Policy& policy, const SlidingWindowState& state, Instant now, Demand demand);
 void charge(const Policy& policy, SlidingWindowState& state, Instant now, std::int64_t units);
+/// Takes the units of each tier from its newest sub-windows. From the oldest one, which counts in
+/// part, it takes no more than keeps the guarantee: see docs/algorithms.md.
+void refund(const Policy& policy, SlidingWindowState& state, Instant now, std::int64_t units);
 Level level(const Policy& policy, const SlidingWindowState& state, Instant now);
 Instant whole_at(const Policy& policy, const SlidingWindowState& state);
 

@@ -50,6 +50,14 @@ void charge(const Policy& policy, TokenBucketState& stored, Instant now, std::in
   stored.used += std::min(units, policy.capacity - stored.used);
 }
 
+void refund(const Policy& policy, TokenBucketState& stored, Instant now, std::int64_t units) {
+  TokenBucketState state = refilled(policy, stored, now);
+  if (units <= 0 || state.used == 0) return;
+  state.used -= std::min(units, state.used);
+  if (state.used == 0) state.remainder = 0;
+  stored = state;
+}
+
 Level level(const Policy& policy, const TokenBucketState& stored, Instant now) {
   const TokenBucketState state = refilled(policy, stored, now);
   if (state.used == 0) return {.remaining = policy.capacity};

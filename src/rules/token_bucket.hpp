@@ -21,6 +21,7 @@ struct TokenBucketState {
 
 Admission admit(const Policy& policy, const TokenBucketState& stored, Instant now, Demand demand);
 void charge(const Policy& policy, TokenBucketState& stored, Instant now, std::int64_t units);
+void refund(const Policy& policy, TokenBucketState& stored, Instant now, std::int64_t units);
 Level level(const Policy& policy, const TokenBucketState& stored, Instant now);
 Instant whole_at(const Policy& policy, const TokenBucketState& stored);
 

@@ -225,7 +225,11 @@ class Walk {
     for (std::int64_t step = 0; step < steps; ++step) {
       now_ += random_step(random_, policy_, last_);
       CAPTURE(step, to_us(now_), holds_.held, holds_.debt);
-      if (random_.one_in(2) || !settle_one()) request();
+      if (random_.one_in(5)) {
+        refund_some();
+      } else if (random_.one_in(2) || !settle_one()) {
+        request();
+      }
       check_units(policy_, state_, holds_, history_, now_);
       check_level(policy_, state_, holds_, now_);
     }
@@ -280,6 +284,29 @@ class Walk {
     check_window(whole_before, debt_before, request);
     check_stretches(policy_, history_);
     return true;
+  }
+  /// The list has what is given back as a settlement of negative units. With several tiers each
+  /// gives back what it has.
+  void refund_some() {
+    repay(policy_, state_, holds_, now_);
+    const std::int64_t units = random_.between(1, random_.one_in(4) ? 3 * policy_.capacity : 3);
+    const Holds before = holds_;
+    const std::int64_t room_before = room_in(policy_, state_, now_);
+    const Instant whole_before = whole_at(policy_, state_);
+    settle(policy_, state_, holds_, now_, 0, -units);
+    const std::int64_t room = room_in(policy_, state_, now_);
+    REQUIRE(holds_.held == before.held);
+    REQUIRE(holds_.debt == before.debt - std::min(units, before.debt));
+    const std::int64_t freed =
+        std::min(units - (before.debt - holds_.debt), policy_.capacity - room_before);
+    const bool has_tiers = policy_.algorithm == Algorithm::sliding_window;
+    if (!has_tiers && !policy_.count_rejected) REQUIRE(room == room_before + freed);
+    if (room < policy_.capacity) check_window(whole_before, before.debt, {});
+    history_.settled.push_back(history_.requests.size());
+    history_.requests.push_back({.actual = -(has_tiers ? units : freed + before.debt - holds_.debt),
+                                 .settled_at = now_,
+                                 .in_flight = false});
+    check_stretches(policy_, history_);
   }
   /// A settlement does not move the end of a live window, and one within its hold owes nothing.
   void check_window(Instant whole_before, std::int64_t debt_before, const Request& request) {

@@ -12,6 +12,7 @@ namespace weir::rules::test {
 
 __extension__ using Wide = __int128;
 
+/// A refund has negative units.
 struct Charge {
   Instant at{};
   std::int64_t units = 0;
@@ -78,14 +79,46 @@ inline std::int64_t left_in_window(const Policy& policy, const std::vector<Charg
   };
   for (const Charge& charge : charges) {
     enter(charge.at);
-    used += charge.units;
+    used = std::clamp<Wide>(used + charge.units, 0, exact_limit);
   }
   enter(now);
   return static_cast<std::int64_t>(std::max<Wide>(policy.capacity - used, 0));
 }
 
-inline std::int64_t left_in_log(const Policy& policy, const std::vector<Charge>& charges,
-                                Instant now) {
+/// Removes `units` from the newest charges.
+inline void remove_newest(std::vector<Charge>& charges, Wide units) {
+  while (units > 0 && !charges.empty()) {
+    const auto taken = static_cast<std::int64_t>(std::min<Wide>(units, charges.back().units));
+    charges.back().units -= taken;
+    units -= taken;
+    if (charges.back().units == 0) charges.pop_back();
+  }
+}
+
+/// The charges of a log without those that are refunded. A refund finds the newest `quota` units of
+/// the window, and leaves no others.
+inline std::vector<Charge> without_refunds(const Policy& policy,
+                                           const std::vector<Charge>& charges) {
+  std::vector<Charge> result;
+  for (const Charge& charge : charges) {
+    if (charge.units > 0) result.push_back(charge);
+    if (charge.units >= 0) continue;
+    std::vector<Charge> counted;
+    Wide room = policy.capacity;
+    for (auto one = result.rbegin(); one != result.rend() && room > 0; ++one) {
+      if (one->at <= charge.at - policy.rates[0].per) break;
+      const auto units = static_cast<std::int64_t>(std::min<Wide>(room, one->units));
+      counted.insert(counted.begin(), {one->at, units});
+      room -= units;
+    }
+    remove_newest(counted, -Wide{charge.units});
+    result = counted;
+  }
+  return result;
+}
+
+inline std::int64_t left_in_log(const Policy& policy, const std::vector<Charge>& all, Instant now) {
+  const std::vector<Charge> charges = without_refunds(policy, all);
   Wide used = 0;
   for (const Charge& charge : charges) {
     if (charge.at > now - policy.rates[0].per) used += charge.units;
@@ -93,21 +126,62 @@ inline std::int64_t left_in_log(const Policy& policy, const std::vector<Charge>&
   return static_cast<std::int64_t>(std::max<Wide>(policy.capacity - used, 0));
 }
 
-/// One tier, from the log: whole sub-windows that overlap the window, the oldest in proportion.
-inline std::int64_t left_in_tier(const Rate& rate, const std::vector<Charge>& charges,
-                                 Instant now) {
+/// The units of one tier that count, from the log: in the sub-windows that overlap the window.
+struct TierUse {
+  Wide whole = 0;   ///< all but the oldest
+  Wide oldest = 0;  ///< its content
+};
+
+inline TierUse use_of_tier(const Rate& rate, const std::vector<Charge>& charges, Instant now) {
   const std::int64_t length = to_us(rate.per) / 10;
-  const std::int64_t newest = to_us(now) / length;
-  Wide whole = 0;
-  Wide oldest = 0;
+  TierUse use;
   for (const Charge& charge : charges) {
-    const std::int64_t age = newest - to_us(charge.at) / length;
-    if (age < 10) whole += charge.units;
-    if (age == 10) oldest += charge.units;
+    const std::int64_t age = to_us(now) / length - to_us(charge.at) / length;
+    if (age < 10) use.whole += charge.units;
+    if (age == 10) use.oldest += charge.units;
   }
-  const Wide in_proportion = ceil_wide(oldest * (length - to_us(now) % length), length);
-  const Wide share = ceil_wide(rate.count, 10);
-  return static_cast<std::int64_t>(rate.count - whole - std::max(in_proportion, oldest - share));
+  return use;
+}
+
+/// What `content` units of the oldest sub-window count for.
+inline Wide counted_in_oldest(const Rate& rate, Wide content, Instant now) {
+  const std::int64_t length = to_us(rate.per) / 10;
+  const Wide in_proportion = ceil_wide(content * (length - to_us(now) % length), length);
+  return std::max(in_proportion, content - ceil_wide(rate.count, 10));
+}
+
+/// Takes a refund from the charges of one tier. Units that do not count any more are dropped.
+inline void refund_in_tier(const Rate& rate, std::vector<Charge>& charges, Instant now,
+                           Wide units) {
+  const auto age_of = [&](const Charge& charge) {
+    return to_us(now) / (to_us(rate.per) / 10) - to_us(charge.at) / (to_us(rate.per) / 10);
+  };
+  std::erase_if(charges, [&](const Charge& charge) { return age_of(charge) > 10; });
+  const TierUse use = use_of_tier(rate, charges, now);
+  const Wide counted = counted_in_oldest(rate, use.oldest, now);
+  const Wide taken = std::min(units, use.whole + counted);
+  remove_newest(charges, std::min(taken, use.whole));
+  const Wide rest = taken - use.whole;
+  if (rest <= 0) return;
+  Wide kept = use.oldest - rest;
+  if (kept <= ceil_wide(rate.count, 10)) {
+    for (kept = 0; kept < use.oldest; ++kept) {
+      if (counted_in_oldest(rate, kept + 1, now) > counted - rest) break;
+    }
+  }
+  remove_newest(charges, use.oldest - kept);
+}
+
+/// One tier, from the log: whole sub-windows that overlap the window, the oldest in proportion.
+inline std::int64_t left_in_tier(const Rate& rate, const std::vector<Charge>& all, Instant now) {
+  std::vector<Charge> charges;
+  for (const Charge& charge : all) {
+    if (charge.units > 0) charges.push_back(charge);
+    if (charge.units < 0) refund_in_tier(rate, charges, charge.at, -Wide{charge.units});
+  }
+  const TierUse use = use_of_tier(rate, charges, now);
+  return static_cast<std::int64_t>(rate.count - use.whole -
+                                   counted_in_oldest(rate, use.oldest, now));
 }
 
 inline std::int64_t left_in_tiers(const Policy& policy, const std::vector<Charge>& charges,

@@ -52,6 +52,45 @@ void check_level(const Policy& policy, const State& state, Instant now, const Le
   }
 }
 
+std::int64_t random_refund(Random& random, const Policy& policy, const Decision& last) {
+  switch (random.between(0, 4)) {
+    case 0:
+      return policy.capacity - last.remaining;
+    case 1:
+      return random.between(0, policy.capacity + 1);
+    case 2:
+      return random.one_in(4) ? huge : 2;
+    default:
+      return 1;
+  }
+}
+
+/// A refund gives back what it names, never more than is used, and changes nothing else.
+template <class State>
+void check_refund(const Policy& policy, State& state, std::vector<Charge>& charges, Instant now,
+                  std::int64_t units) {
+  CAPTURE(units);
+  const Level before = level(policy, state, now);
+  refund(policy, state, now, units);
+  if (units > 0) charges.push_back({now, -units});
+  const Level after = level(policy, state, now);
+  REQUIRE(after.remaining == units_left(policy, charges, now));
+  REQUIRE(after.reset_after <= before.reset_after);
+  check_level(policy, state, now, after);
+  const bool is_window = policy.algorithm == Algorithm::fixed_window ||
+                         policy.algorithm == Algorithm::attributed_window;
+  if (is_window && after.remaining < policy.capacity)
+    REQUIRE(after.reset_after == before.reset_after);
+  // max_delay may deny units that are free.
+  if (policy.algorithm == Algorithm::leaky_bucket) return;
+  const std::int64_t freed = after.remaining - before.remaining;
+  const std::int64_t most = std::min(units, policy.capacity - before.remaining);
+  REQUIRE(freed <= most);
+  // Units of denied requests and of other tiers do not become free at once.
+  if (!policy.count_rejected && policy.algorithm != Algorithm::sliding_window)
+    REQUIRE(freed == most);
+}
+
 template <class State>
 void check_sequence(const Policy& policy, Random& random, State state) {
   std::vector<Charge> charges;
@@ -69,8 +108,9 @@ void check_sequence(const Policy& policy, Random& random, State state) {
     const Decision decision = decide(policy, state, now, demand);
     REQUIRE(decision.allowed == (demand.cost <= left || demand.overdraft));
     REQUIRE(decision.delay == (decision.allowed ? delay : Duration{0}));
-    const std::int64_t rejected =
-        policy.count_rejected ? std::min(demand.cost, policy.capacity) : 0;
+    const bool counts_all = policy.algorithm == Algorithm::fixed_window;
+    const std::int64_t most = counts_all ? exact_limit : policy.capacity;
+    const std::int64_t rejected = policy.count_rejected ? std::min(demand.cost, most) : 0;
     const std::int64_t taken = decision.allowed ? std::min(demand.cost, left) : rejected;
     if (taken > 0) charges.push_back({now, taken});
 
@@ -78,6 +118,8 @@ void check_sequence(const Policy& policy, Random& random, State state) {
     check_retry(policy, state, now, demand, decision);
     check_level(policy, state, now, level(policy, state, now));
     last = decision;
+    if (random.one_in(4))
+      check_refund(policy, state, charges, now, random_refund(random, policy, last));
   }
 }
 
@@ -117,6 +159,39 @@ TEST_CASE("properties: leaky_bucket") {
   check_algorithm(Algorithm::leaky_bucket);
 }
 
+/// In every window: refunded units count from the refund on.
+TEST_CASE("properties: refunds keep the guarantee of sliding_window") {
+  const TestSeed seed;
+  Random random(seed);
+  for (int i = 0; i < policies; ++i) {
+    CAPTURE(i);
+    const Rate rate = random_rate(random);
+    const Policy policy = policy_of({.algorithm = Algorithm::sliding_window, .rates = {rate}});
+    SlidingWindowState state;
+    std::vector<Charge> charges;
+    Decision last{};
+    Instant now = epoch;
+    for (int step = 0; step < demands; ++step) {
+      now += random_step(random, policy, last);
+      const std::int64_t used = rate.count - level(policy, state, now).remaining;
+      if (used > 0 && random.one_in(3)) {
+        const std::int64_t units = random.one_in(2) ? 1 : random.between(1, used);
+        refund(policy, state, now, units);
+        charges.push_back({now, -units});
+        continue;
+      }
+      const Admission greedy = admit(policy, state, now, {.cost = huge, .overdraft = true});
+      charge(policy, state, now, greedy.units);
+      charges.push_back({now, greedy.units});
+      last = decide(policy, state, now, {});
+      std::int64_t in_window = 0;
+      for (const Charge& charge : charges)
+        in_window += charge.at > now - rate.per ? charge.units : 0;
+      REQUIRE(in_window <= rate.count + (rate.count + 9) / 10);
+    }
+  }
+}
+
 TEST_CASE("properties: token_bucket and gcra are the same limit") {
   const TestSeed seed;
   Random random(seed);
@@ -135,6 +210,10 @@ TEST_CASE("properties: token_bucket and gcra are the same limit") {
       const Demand demand = random_demand(random, gcra, last);
       last = decide(gcra, tat, now, demand);
       REQUIRE(last == decide(bucket, tokens, now, demand));
+      if (!random.one_in(4)) continue;
+      const std::int64_t units = random_refund(random, gcra, last);
+      refund(gcra, tat, now, units);
+      refund(bucket, tokens, now, units);
     }
   }
 }
