@@ -61,7 +61,7 @@ class Envoy:
         file.write_text(bootstrap)
         try:
             # Envoys of one machine share memory by this number.
-            self.process = Listening([command, "-c", str(file), "--concurrency", "1", "--log-level", "warn",
+            self.process = Listening([command, "-c", str(file), "--concurrency", "1", "--log-level", "error",
                                       "--base-id", str(random.randrange(1, 1 << 24))], self._is_ready)
         except AssertionError:
             self._directory.cleanup()

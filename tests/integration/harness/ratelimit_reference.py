@@ -9,7 +9,7 @@ from pathlib import Path
 from .programs import Listening
 from .redis import Redis
 from .rls_client import RlsClient
-from .services import free_port
+from .services import free_port, is_listening
 
 BUILT = Path(__file__).resolve().parents[3] / "build" / "tools" / "ratelimit" / "service_cmd"
 
@@ -52,10 +52,12 @@ class Reference:
         (self.directory / "config" / name).write_text(text)
 
     def _is_serving(self):
-        return self.client.check() == "SERVING" or self.client.check("ratelimit") == "SERVING"
+        # A call before the server listens would make the client wait before it connects again.
+        return is_listening(self.port) and self.client.check() == "SERVING"
 
     def stop(self):
-        self.process.stop()
+        self.process.process.kill()  # SIGTERM takes ten seconds
+        self.process.process.wait()
         self.close()
 
     def close(self):

@@ -99,7 +99,10 @@ class Weir:
         found = [m[1] for line in lines if (m := LISTENING.search(line)) and not ADMIN.search(line)]
         wants_admin = "--admin" in self.process.args or isinstance(
             self.configuration, dict) and isinstance(self.configuration.get("admin"), dict)
-        listeners = len(self.configuration["listen"]) if isinstance(self.configuration, dict) else 1
+        listeners = 1
+        if isinstance(self.configuration, dict):
+            service = self.configuration.get("rate_limit_service", {})
+            listeners = len(self.configuration.get("listen", ())) + len(service.get("listen", ()))
         if len(found) < listeners or (wants_admin and not admin):
             return False
         self.addresses = [text[5:] if text.startswith("unix:") else host_and_port(text)

@@ -1,0 +1,166 @@
+"""A real Envoy asks Weir for its rate limits."""
+
+import base64
+import time
+
+from harness.client import Connection, request_bytes
+from harness.envoy import Envoy, cluster, listener, typed
+from harness.issuers import SECRET, signed
+from harness.rls_case import RlsCase, domain, limit
+from harness.rls_messages import descriptor
+from harness.services import free_port
+from harness.waiting import eventually
+
+JWT = "envoy.filters.http.jwt_authn"
+
+
+def header(name, key):
+    return {"request_headers": {"header_name": name, "descriptor_key": key}}
+
+
+def jwt_filter():
+    key = base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("=")
+    keys = '{"keys": [{"kty": "oct", "alg": "HS256", "k": "%s"}]}' % key
+    provider = {"issuer": "idp", "local_jwks": {"inline_string": keys}, "payload_in_metadata": "payload"}
+    return JWT, typed("extensions.filters.http.jwt_authn.v3.JwtAuthentication", providers={"idp": provider},
+                      rules=[{"match": {"prefix": "/"}, "requires": {"provider_name": "idp"}}])
+
+
+class BehindEnvoy(RlsCase):
+    def begin(self, *limits, rate_limits, file=None, filters=(), answer=(), **options):
+        """Weir with these limits, an upstream that answers with the fields `answer`, and Envoy before both."""
+        self.client = self.serve_limits(file or domain(*limits), **options.pop("weir", {}))
+
+        def behaviour(exchange):
+            exchange.read_body()
+            exchange.answer(b"served", fields=answer)
+
+        self.api = self.upstream(behaviour)
+        self.service_port = self.weir.addresses[-1][1]
+        self.envoy(rate_limits, filters, **options)
+
+    def envoy(self, rate_limits, filters=(), in_filter=False, **options):
+        options = {"domain": "d", "timeout": "60s", "enable_x_ratelimit_headers": "DRAFT_VERSION_03", **options}
+        limited = {"rate_limits": rate_limits}
+        service = {"transport_api_version": "V3", "grpc_service": {"envoy_grpc": {"cluster_name": "weir"}}}
+        filters = [*filters, ("envoy.filters.http.ratelimit", typed(
+            "extensions.filters.http.ratelimit.v3.RateLimit", rate_limit_service=service, **options,
+            **(limited if in_filter else {})))]
+        port = free_port()
+        routes = [{"match": {"prefix": "/"}, "route": {"cluster": "api", **({} if in_filter else limited)}}]
+        started = Envoy({"static_resources": {
+            "listeners": [listener(port, filters, {"routes": routes}, use_remote_address=True)],
+            "clusters": [cluster("api", self.api.port),
+                         cluster("weir", self.service_port, http2=True)]}}, port)
+        self.addCleanup(started.stop)
+        self.port = port
+
+    def get(self, *fields, source=None, target="/"):
+        with self.connect_to_envoy(source) as client:
+            return client.request("GET", target, list(fields))
+
+    def connect_to_envoy(self, source=None):
+        return Connection(("127.0.0.1", self.port), source=source)
+
+    def test_a_header_is_a_descriptor_and_its_limit_denies(self):
+        self.begin(limit("user", 2), rate_limits=[{"actions": [header("x-user", "user")]}])
+        answers = [self.get(("X-User", "ann")) for _ in range(3)]
+        self.assertEqual([answer.status for answer in answers], [200, 200, 429])
+        self.assertEqual(answers[0].body, b"served")
+        self.assertEqual([answer["X-RateLimit-Remaining"] for answer in answers], ["1", "0", "0"])
+        self.assertEqual([answer["RateLimit-Remaining"] for answer in answers], ["1", "0", "0"])
+        self.assertIn("2, 2;w=3600", answers[0]["X-RateLimit-Limit"])
+        self.assertEqual(answers[2]["X-Envoy-RateLimited"], "true")
+        self.assertGreater(int(answers[2]["Retry-After"]), 0)
+        self.assertEqual(self.get(("X-User", "bob")).status, 200)
+        self.assertEqual(self.get().status, 200)  # no header, no descriptor, no call
+        self.assertEqual(len(self.api.requests), 4)
+
+    def test_the_address_of_the_client_is_a_descriptor(self):
+        self.begin(limit("remote_address", 1), rate_limits=[{"actions": [{"remote_address": {}}]}])
+        forged = ("X-Forwarded-For", "192.0.2.1")
+        self.assertEqual([self.get(source="127.0.0.2").status, self.get(forged, source="127.0.0.2").status], [200, 429])
+        self.assertEqual(self.get(source="127.0.0.3").status, 200)
+        self.assertEqual(self.client.ask("d", [("remote_address", "127.0.0.3")]).code, "OVER_LIMIT")
+
+    def test_several_actions_are_one_descriptor_and_several_limits_are_several(self):
+        self.begin(file=domain({"key": "generic_key", "value": "api", "descriptors": [limit("path", 2)]},
+                               limit("user", 5)),
+                   rate_limits=[{"actions": [{"generic_key": {"descriptor_value": "api"}}, header(":path", "path")]},
+                                {"actions": [header("x-user", "user")]}])
+        self.assertEqual([self.get(("X-User", "ann")).status for _ in range(3)], [200, 200, 429])
+        self.assertEqual(self.get(("X-User", "ann"), target="/other").status, 200)
+        # Descriptors are charged together or not at all.
+        self.assertEqual(self.client.ask("d", descriptor(("user", "ann"), hits_addend=0)).remaining, [2])
+
+    def test_a_limit_in_the_metadata_of_the_request_is_stated(self):
+        self.begin(limit("user", 9), rate_limits=[{
+            "actions": [{"generic_key": {"descriptor_value": "stated"}}],
+            "limit": {"dynamic_metadata": {"metadata_key": {
+                "key": JWT, "path": [{"key": "payload"}, {"key": "limit"}]}}}}], filters=[jwt_filter()])
+        claims = {"iss": "idp", "sub": "ann", "exp": int(time.time()) + 3600,
+                  "limit": {"requests_per_unit": 1, "unit": "DAY"}}
+        token = ("Authorization", "Bearer " + signed(claims))
+        answers = [self.get(token) for _ in range(2)]
+        self.assertEqual([answer.status for answer in answers], [200, 429])
+        self.assertIn("1, 1;w=86400", answers[0]["X-RateLimit-Limit"])
+
+    def test_a_claim_of_a_token_is_a_descriptor(self):
+        claim = {"metadata": {"descriptor_key": "user", "metadata_key": {
+            "key": JWT, "path": [{"key": "payload"}, {"key": "sub"}]}}}
+        self.begin(limit("user", 1), rate_limits=[{"actions": [claim]}], filters=[jwt_filter()])
+
+        def get(user):
+            claims = {"iss": "idp", "sub": user, "exp": int(time.time()) + 3600}
+            return self.get(("Authorization", "Bearer " + signed(claims))).status
+
+        self.assertEqual([get("ann"), get("ann"), get("bob")], [200, 429, 200])
+
+    def test_the_cost_of_a_response_is_charged_when_its_stream_is_done(self):
+        actions = [header("x-user", "user")]
+        look = {"actions": actions, "hits_addend": {"number": 0}}
+        charge = {"actions": actions, "hits_addend": {"format": "%RESP(X-Cost)%"}, "apply_on_stream_done": True}
+        # In the filter: Envoy 1.40 ignores the hits_addend of a route.
+        self.begin(limit("user", 10), answer=[("X-Cost", "7")], rate_limits=[look, charge], in_filter=True)
+        look = descriptor(("user", "ann"), hits_addend=0)
+        self.assertEqual(self.get(("X-User", "ann")).status, 200)
+        eventually(lambda: self.client.ask("d", look).remaining == [3], "the first cost is charged")
+        self.assertEqual(self.get(("X-User", "ann")).status, 200)
+        eventually(lambda: self.client.ask("d", look).remaining == [0], "the second cost uses up the limit")
+        self.assertEqual(self.get(("X-User", "bob")).status, 200)
+
+    def test_without_weir_requests_are_served(self):
+        self.begin(limit("user", 1), rate_limits=[{"actions": [header("x-user", "user")]}])
+        self.assertEqual(self.get(("X-User", "ann")).status, 200)
+        self.weir.stop()
+        self.assertEqual([self.get(("X-User", "ann")).status for _ in range(2)], [200, 200])
+
+    def test_without_weir_requests_are_denied_if_so_configured(self):
+        self.begin(limit("user", 1), rate_limits=[{"actions": [header("x-user", "user")]}], failure_mode_deny=True)
+        self.assertEqual(self.get(("X-User", "ann")).status, 200)
+        self.weir.stop()
+        self.assertEqual(self.get(("X-User", "ann")).status, 500)
+
+    def test_a_store_that_cannot_decide_is_a_failure_for_envoy(self):
+        redis = self.redis()
+        rate_limits = [{"actions": [header("x-user", "user")]}]
+        self.begin(limit("user", 1), rate_limits=rate_limits, failure_mode_deny=True,
+                   weir={"redis": redis, "store": {"timeout": "100ms", "connect_timeout": "100ms"}})
+        self.await_redis(self.weir)
+        self.assertEqual(self.get(("X-User", "ann")).status, 200)
+        redis.stop()
+        self.assertEqual(self.get(("X-User", "ann")).status, 500)
+        self.envoy(rate_limits)
+        self.assertEqual(self.get(("X-User", "ann")).status, 200)
+
+    def test_many_requests_at_once_are_counted_exactly(self):
+        self.begin(limit("user", 50), rate_limits=[{"actions": [header("x-user", "user")]}])
+        clients = [self.connect_to_envoy() for _ in range(20)]
+        statuses = []
+        for _ in range(5):
+            for client in clients:
+                client.send(request_bytes("GET", "/", [("X-User", "ann")]))
+            statuses += [client.read().status for client in clients]
+        for client in clients:
+            client.close()
+        self.assertEqual((statuses.count(200), statuses.count(429)), (50, 50))

@@ -1,0 +1,438 @@
+"""The rate limit service: its protocol, what each key of a file does, and its failures."""
+
+import json
+import time
+
+from harness.case import limited
+from harness.override_case import in_an_hour
+from harness.rls_case import ADMIN, MOST_REMAINING, RlsCase, domain, limit
+from harness.rls_messages import descriptor, request
+from harness.waiting import eventually
+
+HOUR = 3600
+
+
+def codes(answers):
+    return [answer.code for answer in answers]
+
+
+class Limits(RlsCase):
+    """What a file with limits decides."""
+
+    def ask(self, client, key, value="1", count=1, **options):
+        """The overall codes of so many requests with one entry."""
+        return codes(client.ask("d", [(key, value)], **options) for _ in range(count))
+
+    def test_a_limit_of_a_key_counts_each_value(self):
+        client = self.serve_limits(domain(limit("user")))
+        answers = [client.ask("d", [("user", "ann")]) for _ in range(3)]
+        self.assertEqual(codes(answers), ["OK", "OK", "OVER_LIMIT"])
+        self.assertEqual([answer.codes for answer in answers], [["OK"], ["OK"], ["OVER_LIMIT"]])
+        self.assertEqual([answer.remaining for answer in answers], [[1], [0], [0]])
+        self.assertEqual({answer.statuses[0].limit for answer in answers}, {(2, "HOUR")})
+        self.assertEqual(self.ask(client, "user", "bob"), ["OK"])
+        self.assertEqual(self.ask(client, "user", "", 3), ["OK", "OK", "OVER_LIMIT"])
+
+    def test_the_window_ends_with_the_hour_of_the_clock(self):
+        client = self.serve_limits(domain(limit("user"), limit("team", unit="DAY")))
+        before = time.time()
+        hour, day = client.ask("d", [("user", "ann")], [("team", "a")]).statuses
+        elapsed = time.time() - before
+        for status, length in (hour, HOUR), (day, 24 * HOUR):
+            self.assertLessEqual((before + status.reset) % length, elapsed + 2)
+
+    def test_the_statuses_are_in_the_order_of_the_descriptors(self):
+        client = self.serve_limits(domain(limit("a", 5), limit("b", 1), limit("c", 7, "day")))
+        both = [("b", "1")], [("nothing", "1")], [("c", "1")], [("a", "1")]
+        first, second = client.ask("d", *both), client.ask("d", *both)
+        self.assertEqual([status.limit for status in first.statuses], [(1, "HOUR"), None, (7, "DAY"), (5, "HOUR")])
+        self.assertEqual(first.codes, ["OK"] * 4)
+        self.assertEqual(second.codes, ["OVER_LIMIT", "OK", "OK", "OK"])
+        self.assertEqual((first.code, second.code), ("OK", "OVER_LIMIT"))
+
+    def test_a_denied_request_charges_nothing(self):
+        client = self.serve_limits(domain(limit("one", 1), limit("many", 10)))
+        for _ in range(3):
+            client.ask("d", [("one", "1")], [("many", "1")])
+        self.assertEqual(client.ask("d", [("many", "1")]).remaining, [8])
+
+    def test_charge_reference_charges_each_descriptor_by_itself(self):
+        client = self.serve_limits(domain(limit("one", 1), limit("many", 10)), service={"charge": "reference"})
+        for _ in range(3):
+            client.ask("d", [("one", "1")], [("many", "1")])
+        self.assertEqual(client.ask("d", [("many", "1")]).remaining, [6])
+
+    def test_what_matches_nothing_is_ok_without_a_limit(self):
+        client = self.serve_limits(domain(limit("user", value="ann"), {"key": "bare"}))
+        for name, entries in ("d", [("other", "1")]), ("d", [("user", "bob")]), ("d", [("bare", "1")]), (
+                "d", [("user", "ann"), ("deeper", "1")]), ("unknown", [("user", "ann")]), ("d", []):
+            answer = client.ask(name, entries)
+            self.assertEqual((answer.code, answer.codes), ("OK", ["OK"]), entries)
+            status = answer.statuses[0]
+            self.assertEqual((status.limit, status.remaining, status.reset), (None, 0, None), entries)
+
+    def test_without_a_domain_or_descriptors_a_call_fails_as_with_the_reference(self):
+        client = self.serve_limits(domain(limit("user")))
+        for answer, details in ((client.ask("", [("user", "ann")]), "rate limit domain must not be empty"),
+                                (client.ask("d"), "rate limit descriptor list must not be empty")):
+            self.assertEqual((answer.grpc_status, answer.details), ("UNKNOWN", details))
+
+    def test_a_value_is_preferred_to_a_wildcard_and_this_to_the_key(self):
+        client = self.serve_limits(domain(limit("path", 3), limit("path", 4, value="/v1*"),
+                                          limit("path", 5, value="/*/x"), limit("path", 6, value="/v1/y")))
+        found = {value: client.ask("d", [("path", value)]).statuses[0].limit[0]
+                 for value in ("/v1/y", "/v1/z", "/v1", "/v2/x", "/v1/x", "/other", "")}
+        self.assertEqual(found, {"/v1/y": 6, "/v1/z": 4, "/v1": 4, "/v2/x": 5, "/v1/x": 4, "/other": 3, "": 3})
+
+    def test_values_of_a_wildcard_share_a_count_with_share_threshold(self):
+        shared = limit("path", 3, value="/v1*", share_threshold=True)
+        client = self.serve_limits(domain(shared, limit("host", 3, value="a*")))
+        self.assertEqual([self.ask(client, "path", f"/v1/{i}")[0] for i in range(4)], ["OK"] * 3 + ["OVER_LIMIT"])
+        self.assertEqual([self.ask(client, "host", f"a{i}")[0] for i in range(4)], ["OK"] * 4)
+
+    def test_nested_descriptors_match_the_entries_in_order(self):
+        client = self.serve_limits(domain({"key": "tenant", "descriptors": [
+            limit("user", 3), {"key": "team", "value": "a", "descriptors": [limit("user", 4)]}]}))
+
+        def found(*entries):
+            status = client.ask("d", list(entries)).statuses[0]
+            return status.limit and status.limit[0]
+
+        self.assertEqual(found(("tenant", "x"), ("user", "u")), 3)
+        self.assertEqual(found(("tenant", "x"), ("team", "a"), ("user", "u")), 4)
+        self.assertIsNone(found(("tenant", "x"), ("team", "b"), ("user", "u")))
+        self.assertIsNone(found(("user", "u"), ("tenant", "x")))
+        self.assertIsNone(found(("tenant", "x")))
+        # All entries are the key of the count.
+        self.assertEqual(client.ask("d", [("tenant", "y"), ("user", "u")]).remaining, [2])
+
+    def test_a_limit_replaces_others_of_the_request(self):
+        client = self.serve_limits(domain(limit("all", 1, name="base"),
+                                          limit("vip", 5, name="vip", replaces=[{"name": "base"}])))
+        for left in 4, 3:
+            answer = client.ask("d", [("all", "1")], [("vip", "1")])
+            self.assertEqual((answer.code, answer.remaining), ("OK", [0, left]))
+            self.assertEqual([status.limit and status.limit[0] for status in answer.statuses], [None, 5])
+            self.assertEqual(answer.statuses[1].name, "vip")
+        self.assertEqual(self.ask(client, "all", count=2), ["OK", "OVER_LIMIT"])
+
+    def test_unlimited(self):
+        client = self.serve_limits(domain({"key": "user", "rate_limit": {"unlimited": True}}))
+        answer = client.ask("d", [("user", "ann")])
+        status = answer.statuses[0]
+        self.assertEqual((answer.code, status.code, status.limit, status.remaining),
+                         ("OK", "OK", None, MOST_REMAINING))
+
+    def test_a_limit_of_zero_denies_everything(self):
+        client = self.serve_limits(domain(limit("user", 0)))
+        answer = client.ask("d", [("user", "ann")])
+        self.assertEqual((answer.code, answer.remaining, answer.statuses[0].limit), ("OVER_LIMIT", [0], (0, "HOUR")))
+
+    def test_shadow_mode_counts_and_does_not_deny(self):
+        client = self.serve_limits(domain(limit("user", 1, shadow_mode=True)))
+        answers = [client.ask("d", [("user", "ann")]) for _ in range(3)]
+        self.assertEqual(codes(answers), ["OK"] * 3)
+        self.assertEqual([answer.codes[0] for answer in answers], ["OK"] * 3)
+        self.assertEqual({answer.statuses[0].limit for answer in answers}, {(1, "HOUR")})
+
+    def test_quota_mode_denies_if_all_quotas_are_used_up(self):
+        client = self.serve_limits(domain(limit("a", 1, quota_mode=True), limit("b", 2, quota_mode=True),
+                                          limit("c", 9)))
+        every = [("a", "1")], [("b", "1")], [("c", "1")]
+        answers = [client.ask("d", *every) for _ in range(3)]
+        self.assertEqual(codes(answers), ["OK", "OK", "OVER_LIMIT"])
+        self.assertEqual([answer.codes for answer in answers],
+                         [["OK"] * 3, ["OVER_LIMIT", "OK", "OK"], ["OVER_LIMIT", "OVER_LIMIT", "OK"]])
+
+    def test_domains_are_apart(self):
+        client = self.serve_limits(domain(limit("user", 1)), domain(limit("user", 1), name="e"))
+        self.assertEqual([client.ask(name, [("user", "1")]).code for name in ("d", "e", "d", "e")],
+                         ["OK", "OK", "OVER_LIMIT", "OVER_LIMIT"])
+
+    def test_files_with_one_domain_are_merged(self):
+        client = self.serve_limits(domain(limit("a", 1)), domain(limit("b", 1)))
+        self.assertEqual(self.ask(client, "a", count=2) + self.ask(client, "b", count=2), ["OK", "OVER_LIMIT"] * 2)
+
+    def test_a_changed_file_applies_after_a_reload(self):
+        client = self.serve_limits(domain(limit("user", 1)))
+        self.assertEqual(self.ask(client, "user", count=2), ["OK", "OVER_LIMIT"])
+        self.write_limits(domain(limit("user", 5)))
+        self.reload()
+        self.assertEqual(client.ask("d", [("user", "new")]).statuses[0].limit, (5, "HOUR"))
+
+    def test_a_wrong_file_is_refused_and_the_old_limits_stay(self):
+        client = self.serve_limits(domain(limit("user", 1)))
+        self.write_limits(domain(limit("user", 5, "fortnight")))
+        problems = self.reload_fails()
+        self.assertIn("fortnight", json.dumps(problems))
+        self.assertEqual(client.ask("d", [("user", "ann")]).statuses[0].limit, (1, "HOUR"))
+
+
+class Hits(RlsCase):
+    """The cost of a request."""
+
+    def setUp(self):
+        super().setUp()
+        self.client = self.serve_limits(domain(limit("user", 10), limit("team", 10)))
+
+    def left(self, *descriptors, hits_addend=None):
+        return self.client.ask("d", *descriptors, hits_addend=hits_addend).remaining
+
+    def test_absent_and_zero_are_one(self):
+        self.assertEqual(self.left([("user", "a")]), [9])
+        self.assertEqual(self.left([("user", "a")], hits_addend=0), [8])
+        self.assertEqual(self.left([("user", "a")], hits_addend=5), [3])
+
+    def test_those_of_a_descriptor_replace_those_of_the_request(self):
+        own = descriptor(("user", "a"), hits_addend=3)
+        self.assertEqual(self.left(own, [("team", "a")], hits_addend=2), [7, 8])
+
+    def test_a_zero_of_a_descriptor_looks_and_charges_nothing(self):
+        look = descriptor(("user", "a"), hits_addend=0)
+        self.assertEqual(self.left(look), [10])
+        self.assertEqual(self.left([("user", "a")], hits_addend=10), [0])
+        answer = self.client.ask("d", look)
+        self.assertEqual((answer.code, answer.remaining), ("OK", [0]))
+        self.assertEqual(self.client.ask("d", [("user", "a")]).code, "OVER_LIMIT")
+
+    def test_negative_hits_give_back(self):
+        self.assertEqual(self.left([("user", "a")], hits_addend=10), [0])
+        answer = self.client.ask("d", descriptor(("user", "a"), hits_addend=4, negative=True))
+        self.assertEqual((answer.code, answer.remaining), ("OK", [4]))
+        self.assertEqual(self.left([("user", "a")]), [3])
+
+    def test_more_hits_than_are_left_are_denied(self):
+        self.assertEqual(self.left([("user", "a")], hits_addend=8), [2])
+        self.assertEqual(self.client.ask("d", [("user", "a")], hits_addend=3).code, "OVER_LIMIT")
+        # They use up the limit, as with the reference: what has been used is not undone.
+        self.assertEqual(self.client.ask("d", [("user", "a")]).code, "OVER_LIMIT")
+
+    def test_a_descriptor_may_state_its_limit(self):
+        stated = descriptor(("anything", "a"), limit=(2, "DAY"))
+        answers = [self.client.ask("d", stated) for _ in range(3)]
+        self.assertEqual(codes(answers), ["OK", "OK", "OVER_LIMIT"])
+        self.assertEqual({answer.statuses[0].limit for answer in answers}, {(2, "DAY")})
+        answer = self.client.ask("unknown", stated)
+        self.assertEqual((answer.code, answer.statuses[0].limit), ("OK", None))
+        answer = self.client.ask("d", descriptor(("user", "z"), limit=(3, "MINUTE")))
+        self.assertEqual(answer.statuses[0].limit, (3, "MINUTE"))
+
+
+class Answers(RlsCase):
+    """Fields and metadata beside the statuses."""
+
+    def test_headers_are_those_of_the_limit_with_the_least_left(self):
+        client = self.serve_limits(domain(limit("a", 5), limit("b", 2)))
+        for left in "1", "0":
+            headers = client.ask("d", [("a", "1")], [("b", "1")]).headers
+            self.assertEqual((headers["ratelimit-limit"], headers["ratelimit-remaining"]), ("2", left))
+            self.assertLessEqual(int(headers["ratelimit-reset"]), HOUR)
+            self.assertIn("ratelimit-policy", headers)
+        denied = client.ask("d", [("a", "1")], [("b", "1")])
+        self.assertEqual((denied.headers["ratelimit-limit"], denied.headers["ratelimit-remaining"]), ("2", "0"))
+
+    def test_headers_can_be_turned_off(self):
+        client = self.serve_limits(domain(limit("a", 1)), service={"headers": {"standard": False, "legacy": "none"}})
+        self.assertEqual([name for _ in range(2) for name in client.ask("d", [("a", "1")]).headers
+                          if name.startswith("ratelimit")], [])
+
+    def test_without_a_limit_there_are_no_headers(self):
+        client = self.serve_limits(domain(limit("a", 5)))
+        self.assertEqual(client.ask("d", [("b", "1")]).headers, {})
+
+    def test_a_denial_names_its_policy_in_the_dynamic_metadata(self):
+        client = self.serve_limits(
+            domain(limit("a", 9)), policies={"logins": {"algorithm": "fixed_window", "rate": "1/1h"}},
+            service={"descriptors": [{"domain": "d", "entries": {"user": "*"}, "policy": "logins", "key": ["user"]}]})
+        both = [("a", "1")], [("user", "ann")]
+        self.assertEqual(client.ask("d", *both).code, "OK")
+        denied = client.ask("d", *both)
+        self.assertEqual((denied.code, denied.codes), ("OVER_LIMIT", ["OK", "OVER_LIMIT"]))
+        self.assertEqual(denied.dynamic_metadata["weir"]["policy"], "logins")
+
+
+class Descriptors(RlsCase):
+    """`descriptors`: policies of Weir for descriptors."""
+
+    def serve(self, rate="2/1h", **options):
+        entry = {"domain": "d", "entries": {"api": "orders", "user": "*"}, "policy": "orders", "key": ["user"]}
+        return self.serve_limits(policies={"orders": {"algorithm": "gcra", "rate": rate, "burst": 2}},
+                                 service={"descriptors": [entry], **options.pop("service", {})}, **options)
+
+    def test_a_policy_applies_to_its_entries_in_any_order(self):
+        client = self.serve()
+        orders = ("api", "orders")
+        self.assertEqual(client.ask("d", [orders, ("user", "ann")]).code, "OK")
+        self.assertEqual(client.ask("d", [("user", "ann"), orders]).code, "OK")
+        self.assertEqual(client.ask("d", [orders, ("user", "ann")]).code, "OVER_LIMIT")
+        self.assertEqual(client.ask("d", [orders, ("user", "bob")]).code, "OK")
+        for entries in [("api", "carts"), ("user", "ann")], [orders], [orders, ("user", "ann"), ("more", "1")]:
+            self.assertEqual(client.ask("d", entries).statuses[0].limit, None, entries)
+
+    def test_two_instances_with_one_redis_share_the_counts(self):
+        redis = self.redis()
+        one = self.serve(redis=redis)
+        two = self.serve(redis=redis)
+        entries = [("api", "orders"), ("user", "ann")]
+        self.assertEqual([client.ask("d", entries).code for client in (one, two, one, two)],
+                         ["OK", "OK", "OVER_LIMIT", "OVER_LIMIT"])
+
+
+class Shared(RlsCase):
+    """Counts in Redis."""
+
+    def test_two_instances_share_the_limits_of_files(self):
+        redis = self.redis()
+        files = domain(limit("user", 3), limit("path", 3, value="/*", share_threshold=True))
+        one = self.serve_limits(files, redis=redis)
+        two = self.serve_limits(files, redis=redis)
+        self.assertEqual([client.ask("d", [("user", "ann")]).remaining[0] for client in (one, two, one)], [2, 1, 0])
+        self.assertEqual(two.ask("d", [("user", "ann")]).code, "OVER_LIMIT")
+        self.assertEqual([client.ask("d", [("path", f"/{i}")]).remaining[0] for i, client in enumerate((one, two))],
+                         [2, 1])
+
+    def test_values_do_not_reach_redis_in_the_clear(self):
+        redis = self.redis()
+        client = self.serve_limits(domain(limit("user")), redis=redis)
+        client.ask("d", [("user", "ann-who-is-secret")])
+        self.assertNotIn(b"ann-who-is-secret", redis.contents())
+
+    def lose_redis(self, on_failure):
+        redis = self.redis()
+        client = self.serve_limits(domain(limit("user", 1)), redis=redis,
+                                   store={"on_failure": on_failure, "timeout": "100ms", "connect_timeout": "100ms"})
+        self.await_redis(self.weir)
+        self.assertEqual(client.ask("d", [("user", "ann")]).code, "OK")
+        redis.stop()
+        return client
+
+    def test_without_redis_deny_is_unavailable(self):
+        client = self.lose_redis("deny")
+        self.assertEqual(client.ask("d", [("user", "ann")]).grpc_status, "UNAVAILABLE")
+        self.assertEqual(client.ask("d", [("nothing", "1")]).code, "OK")
+
+    def test_without_redis_allow_is_ok(self):
+        client = self.lose_redis("allow")
+        self.assertEqual(codes(client.ask("d", [("user", "ann")]) for _ in range(3)), ["OK"] * 3)
+
+    def test_without_redis_local_counts_in_this_instance(self):
+        client = self.lose_redis("local")
+        self.assertEqual(codes(client.ask("d", [("user", "bob")]) for _ in range(2)), ["OK", "OVER_LIMIT"])
+
+
+class Protocol(RlsCase):
+    """The calls and requests that the listener serves."""
+
+    def setUp(self):
+        super().setUp()
+        self.client = self.serve_limits(domain(limit("user", 2)))
+
+    def test_health(self):
+        for service in "", "ratelimit":
+            self.assertEqual(self.client.check(service), "SERVING", service)
+        self.assertEqual(self.client.check("no.such.Service"), "NOT_FOUND")
+
+    def test_watch_begins_with_the_state(self):
+        for service, state in ("", "SERVING"), ("no.such.Service", "SERVICE_UNKNOWN"):
+            call = self.client.watch(service)
+            self.assertEqual(self.client.health(next(call)), state)
+            call.cancel()
+
+    def test_unknown_methods_are_unimplemented(self):
+        for path in ("/envoy.service.ratelimit.v3.RateLimitService/Other", "/shop.Cart/Add",
+                     "/envoy.service.ratelimit.v2.RateLimitService/ShouldRateLimit"):
+            self.assertEqual(self.client.call(path, b"").code, "UNIMPLEMENTED", path)
+
+    def test_what_cannot_be_read_is_an_invalid_argument(self):
+        whole = request("d", [("user", "ann")]).SerializeToString()
+        for data in b"\xff\xff", whole[:-1], b"\x0a\x01\xff":  # the last: a domain that is not UTF-8
+            self.assertEqual(self.client.send(data).grpc_status, "INVALID_ARGUMENT", data)
+
+    def test_unknown_fields_are_ignored(self):
+        data = request("d", [("user", "ann")]).SerializeToString() + b"\xfa\x3f\x01x"
+        self.assertEqual(self.client.send(data).remaining, [1])
+
+    def test_what_is_too_much_is_an_invalid_argument(self):
+        for made in (request("d", [("user", "x" * 70_000)]), request("d", *[[("user", str(i))] for i in range(65)]),
+                     request("d", [(f"k{i}", "v") for i in range(65)])):
+            self.assertEqual(self.client.send(made).grpc_status, "INVALID_ARGUMENT", made.ByteSize())
+        self.assertEqual(len(self.client.ask("d", *[[("other", str(i))] for i in range(64)]).statuses), 64)
+        limits = [[("user", str(i))] for i in range(17)]
+        self.assertEqual(len(self.client.ask("d", *limits[:16]).statuses), 16)
+        self.assertNotEqual(self.client.ask("d", *limits).grpc_status, "OK")
+
+    def test_many_calls_on_one_connection(self):
+        made = request("d", [("user", "many")]).SerializeToString()
+        path = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
+        calls = [self.client.channel.unary_unary(path).future(made, timeout=60) for _ in range(300)]
+        self.assertEqual(sum(b"\x08\x01" == call.result()[:2] for call in calls), 2)
+
+    def test_json(self):
+        asked = {"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "json"}]}]}
+        answers = [self.ask_json(asked) for _ in range(3)]
+        self.assertEqual([answer.status for answer in answers], [200, 200, 429])
+        self.assertEqual({answer["Content-Type"] for answer in answers}, {"application/json"})
+        bodies = [answer.json() for answer in answers]
+        self.assertEqual([body["overallCode"] for body in bodies], ["OK", "OK", "OVER_LIMIT"])
+        status = bodies[0]["statuses"][0]
+        self.assertRegex(status.pop("durationUntilReset"), r"^\d+(\.\d+)?s$")
+        self.assertEqual(status, {"code": "OK", "currentLimit": {"requestsPerUnit": 2, "unit": "HOUR"},
+                                  "limitRemaining": 1})
+        self.assertNotIn("limitRemaining", bodies[1]["statuses"][0])  # proto3 JSON leaves out 0
+        self.assertIn({"key": "ratelimit-limit", "value": "2"},
+                      [{**one, "key": one["key"].lower()} for one in bodies[0]["responseHeadersToAdd"]])
+
+    def test_json_and_grpc_count_together(self):
+        self.ask_json({"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "both"}]}],
+                       "hitsAddend": 2})
+        self.assertEqual(self.client.ask("d", [("user", "both")]).code, "OVER_LIMIT")
+
+    def test_json_takes_both_spellings_of_a_name_and_numbers_in_quotes(self):
+        for left, hits in (1, {"hitsAddend": "1"}), (0, {"hits_addend": 1}):
+            body = self.ask_json({"domain": "d", "descriptors": [
+                {"entries": [{"key": "user", "value": "names"}], **hits}]}).json()
+            self.assertEqual(body["statuses"][0].get("limitRemaining", 0), left)
+
+    def test_json_that_cannot_be_read_is_400(self):
+        for body in (b"", b"{", b"[]", {"domain": "d"}, {"descriptors": [{"entries": [{"key": "a", "value": "b"}]}]},
+                     {"domain": "d", "unknown": 1}, {"domain": 1}, {"domain": "d", "descriptors": 1},
+                     {"domain": "d", "descriptors": [{"entries": [{"key": "a"}]}], "hitsAddend": -1}):
+            self.assertEqual(self.ask_json(body).status, 400, body)
+
+    def test_healthcheck(self):
+        with self.connect_to(self.weir.addresses[-1]) as client:
+            answer = client.get("/healthcheck")
+            self.assertEqual((answer.status, answer.body), (200, b"OK"))
+            self.assertEqual(client.get("/other").status, 404)
+
+
+class Beside(RlsCase):
+    """The service beside the proxy in one process."""
+
+    def test_a_policy_and_a_key_are_one_count_for_both(self):
+        # The only key of the descriptor is named after an identity, so it is a value of this identity.
+        config = limited({"p": {"algorithm": "fixed_window", "rate": "2/1h"}}, [{"policy": "p", "key": "api_key"}],
+                         {"api_key": {"header": "x-api-key"}}, admin=ADMIN)
+        config["rate_limit_service"] = {"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
+            {"domain": "d", "entries": {"api_key": "*"}, "policy": "p", "key": ["api_key"]}]}
+        weir = self.start(config)
+        client = self.client_of(weir)
+        with self.connect(weir) as proxy:
+            self.assertEqual(proxy.get("/", {"X-Api-Key": "ann"}).status, 200)
+        self.assertEqual(codes(client.ask("d", [("api_key", "ann")]) for _ in range(2)), ["OK", "OVER_LIMIT"])
+
+    def test_an_override_of_the_policy_applies(self):
+        config = limited({"p": {"algorithm": "fixed_window", "rate": "1/1h"}}, [{"policy": "p", "key": "api_key"}],
+                         {"api_key": {"header": "x-api-key"}}, admin=ADMIN)
+        config["rate_limit_service"] = {"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
+            {"domain": "d", "entries": {"api_key": "*"}, "policy": "p", "key": ["api_key"]}]}
+        weir = self.start(config)
+        client = self.client_of(weir)
+        with self.connect_admin(weir) as admin:
+            override = {"identity": "api_key", "key": "ann", "policy": "p", "rate": "3/1h", "until": in_an_hour()}
+            put = admin.request("PUT", "/v1/overrides", {"Content-Type": "application/json"},
+                                json.dumps(override).encode())
+            self.assertEqual(put.status, 200, put.body)
+        found = eventually(lambda: [answer for answer in [client.ask("d", [("api_key", "ann")])]
+                                    if answer.statuses[0].limit[0] == 3], "the override applies")
+        self.assertEqual(found[0].code, "OK")
