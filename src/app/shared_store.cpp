@@ -43,7 +43,17 @@ std::vector<redis::AlgorithmSet> script_sets(const config::Config& config) {
   std::vector<std::span<const limiter::Limit>> limits;
   for (const auto& route : config.proxy.routes)
     limits.emplace_back(route.limits);
-  return algorithm_sets(config.limiter, limits);
+  auto sets = algorithm_sets(config.limiter, limits);
+  if (!config.rate_limit_service) return sets;
+  // A request can have any descriptors, so their limits can be of any of these algorithms.
+  std::size_t used = redis::set_of(config.rate_limit_service->algorithm);
+  for (const options::PolicyDescriptor& descriptor : config.rate_limit_service->descriptors)
+    used |= redis::set_of(config.limiter.policies[descriptor.policy].numbers.algorithm);
+  for (std::size_t set = used; set != empty_set; set = (set - 1) & used) {
+    const auto added = static_cast<redis::AlgorithmSet>(set);
+    if (std::ranges::find(sets, added) == sets.end()) sets.push_back(added);
+  }
+  return sets;
 }
 
 /// Whether a request can have claims in several slots of a cluster, which are held in each
@@ -51,6 +61,7 @@ std::vector<redis::AlgorithmSet> script_sets(const config::Config& config) {
 /// that can be read in several ways.
 bool may_be_split(const config::Config& config) {
   if (config.redis.connection.topology != options::RedisTopology::cluster) return false;
+  if (config.rate_limit_service) return true;
   std::set<std::size_t> identities;
   for (const auto& route : config.proxy.routes) {
     for (const limiter::Limit& limit : route.limits) {

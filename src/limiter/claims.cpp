@@ -271,7 +271,7 @@ void ClaimMaker::add(const StatedClaim& stated, Evaluation& evaluation) const {
        .policy_revision = record.revision + (own != nullptr ? own->revision : 0),
        .shadow = policy.shadow,
        .on_failure = share.on_failure,
-       .demand = {.cost = stated.cost},
+       .demand = {.cost = stated.cost, .overdraft = stated.overdraft},
        .attributes = {},
        .lease = policy.lease && own == nullptr ? &record.counters->leased : nullptr});
   evaluation.policies.push_back(

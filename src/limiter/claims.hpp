@@ -72,6 +72,7 @@ struct StatedClaim {
   std::size_t identity_index = 0;  ///< index into Options::identities
   Hash128 identity;
   std::int64_t cost = 1;
+  bool overdraft = false;              ///< admit a cost above the rest, and take the rest
   const StatedTerms* terms = nullptr;  ///< nullptr: those of the policy; outlives the evaluation
 };
 

@@ -26,8 +26,10 @@ constexpr std::string_view health_watch = "/grpc.health.v1.Health/Watch";
 constexpr std::string_view json_path = "/json";
 constexpr std::string_view health_path = "/healthcheck";
 
-/// What a health check may ask about, besides the whole server.
-constexpr std::string_view health_services[] = {"envoy.service.ratelimit.v3.RateLimitService",
+/// The services of a health check, besides the whole server. The first is the name that
+/// envoyproxy/ratelimit uses.
+constexpr std::string_view health_services[] = {"ratelimit",
+                                                "envoy.service.ratelimit.v3.RateLimitService",
                                                 "kuadrant.service.ratelimit.v1.RateLimitService"};
 
 /// A message of gRPC has a prefix: whether it is compressed, and its length in 4 bytes.
@@ -48,6 +50,7 @@ class HealthPause final : public loop::Timer, public loop::Cancellable {
 /// The HTTP status for a client that does not use gRPC.
 int http_status_of(grpc::Status status) {
   switch (status) {
+    case grpc::Status::unknown:
     case grpc::Status::invalid_argument:
       return 400;
     case grpc::Status::not_found:
@@ -247,8 +250,8 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
           .client = in_.generation.options.client_address,
           .path_ignores_case = in_.generation.options.path_variants.letter_case,
           .path_ignores_trailing_slash = in_.generation.options.path_variants.trailing_slash}};
-  if (const auto reason = call.prepare(rules, method, *in_.generation.limiter); !reason.empty())
-    co_return Refusal{grpc::Status::invalid_argument, reason};
+  if (const auto invalid = call.prepare(rules, method, *in_.generation.limiter))
+    co_return Refusal{invalid->status, invalid->reason};
   memory_->pending.clear();
   in_.client.watchdog->disarm(Phase::decide);
   for (std::size_t i = 0; i < call.decisions(); ++i) {

@@ -12,10 +12,13 @@
 namespace weir::rls {
 namespace {
 
-constexpr std::string_view no_domain = "rate limit domain must not be empty";
-constexpr std::string_view no_descriptors = "rate limit descriptor list must not be empty";
-constexpr std::string_view unknown_unit = "the unit of a limit in the request is unknown";
-constexpr std::string_view too_many_limits = "more than 16 limits apply to the request";
+constexpr InvalidRequest no_domain{grpc::Status::unknown, "rate limit domain must not be empty"};
+constexpr InvalidRequest no_descriptors{grpc::Status::unknown,
+                                        "rate limit descriptor list must not be empty"};
+constexpr InvalidRequest unknown_unit{.reason = "the unit of a limit in the request is unknown"};
+constexpr InvalidRequest unusable_limit{.reason =
+                                            "the limit in the request is too large for its unit"};
+constexpr InvalidRequest too_many_limits{.reason = "more than 16 limits apply to the request"};
 
 std::uint32_t saturated(std::int64_t value) {
   return static_cast<std::uint32_t>(
@@ -51,8 +54,8 @@ std::int64_t RateLimitCall::hits_of(const Descriptor& descriptor) const {
   return descriptor.is_negative_hits ? -bounded : bounded;
 }
 
-std::string_view RateLimitCall::prepare(const CallRules& rules, Method method,
-                                        limiter::Limiter& limiter) {
+std::optional<InvalidRequest> RateLimitCall::prepare(const CallRules& rules, Method method,
+                                                     limiter::Limiter& limiter) {
   rules_ = &rules;
   limiter_ = &limiter;
   method_ = method;
@@ -62,98 +65,117 @@ std::string_view RateLimitCall::prepare(const CallRules& rules, Method method,
   stated_.clear();
   limits_.clear();
   decisions_ = 0;
-  is_settled_ = is_denied_ = false;
+  has_given_back_ = is_denied_ = false;
   if (request_.domain.empty()) return no_domain;
   if (request_.descriptors.empty()) return no_descriptors;
   const DomainRules* const domain = rules.descriptors.find_domain(request_.domain);
-  if (domain == nullptr) return {};
+  if (domain == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < request_.descriptors.size(); ++i) {
     const Descriptor& descriptor = request_.descriptors[i];
     if (descriptor.limit && options::length_of(descriptor.limit->unit) == Duration{0})
       return unknown_unit;
-    if (!add_limits(*domain, i)) return too_many_limits;
+    if (const InvalidRequest* const invalid = add_limits(*domain, i)) return *invalid;
   }
   drop_replaced();
   place();
-  return {};
+  return std::nullopt;
 }
 
-/// False: there are too many.
-bool RateLimitCall::add_limits(const DomainRules& domain, std::size_t index) {
+const InvalidRequest* RateLimitCall::add_limits(const DomainRules& domain, std::size_t index) {
   const Descriptor& descriptor = request_.descriptors[index];
   const auto entries = request_.entries_of(descriptor);
+  const InvalidRequest* invalid = nullptr;
   if (descriptor.limit) {
-    if (!add_stated(descriptor, index)) return false;
+    invalid = add_stated(descriptor, index);
   } else if (const FileLimit found = find_limit(domain, entries, scratch_);
              found.limit != nullptr) {
-    const options::DescriptorLimit& limit = *found.limit;
-    replaced_.insert(replaced_.end(), limit.replaces.begin(), limit.replaces.end());
-    if (!limit.policy) {
-      unlimited_.push_back(index);
-    } else if (!add(index,
-                    {.limit = &limit,
-                     .current = {limit.requests_per_unit, limit.unit, limit.name},
-                     .claim = {.policy = *limit.policy,
-                               .identity_index = rules_->descriptors.options().identity,
-                               .identity = identity::key_of_entries(found.counted, configured_kind,
-                                                                    rules_->limits.identity_key)},
-                     .denies_all = limit.requests_per_unit == 0})) {
-      return false;
-    }
+    invalid = add_file_limit(*found.limit, index, found.counted);
   }
   for (const options::PolicyDescriptor* const own : domain.policies) {
+    if (invalid != nullptr) return invalid;
     if (!matches(*own, entries)) continue;
     const Hash128 key = key_of(*own, entries, rules_->values, rules_->limits, scratch_.counted);
     const limiter::Policy& policy = rules_->limits.policies[own->policy];
-    if (!add(index, {.current = {saturated(policy.numbers.capacity), unit_of(policy.numbers.refill),
-                                 policy.name},
-                     .claim = {.policy = own->policy,
-                               .identity_index =
-                                   own->identity.value_or(rules_->descriptors.options().identity),
-                               .identity = key}}))
-      return false;
+    const std::size_t identity = own->identity.value_or(rules_->descriptors.options().identity);
+    invalid =
+        add(index, {.origin = Origin::policy,
+                    .current = {saturated(policy.numbers.capacity), unit_of(policy.numbers.refill),
+                                policy.name},
+                    .claim = {.policy = own->policy, .identity_index = identity, .identity = key}});
   }
-  return true;
+  return invalid;
 }
 
-bool RateLimitCall::add(std::size_t descriptor, Applied applied) {
-  if (applied_.size() == limiter::limits_per_route) return false;
-  applied.descriptor = descriptor;
-  applied.hits = hits_of(request_.descriptors[descriptor]);
-  applied_.push_back(applied);
-  return true;
+const InvalidRequest* RateLimitCall::add_file_limit(const options::DescriptorLimit& limit,
+                                                    std::size_t index,
+                                                    std::span<const Entry> counted) {
+  replaced_.insert(replaced_.end(), limit.replaces.begin(), limit.replaces.end());
+  if (!limit.policy) {
+    unlimited_.push_back(index);
+    return nullptr;
+  }
+  return add(index, {.limit = &limit,
+                     .current = {limit.requests_per_unit, limit.unit, limit.name},
+                     .claim = {.policy = *limit.policy,
+                               .identity_index = rules_->descriptors.options().identity,
+                               .identity = identity::key_of_entries(counted, configured_kind,
+                                                                    rules_->limits.identity_key)},
+                     .denies_all = limit.denies_all});
 }
 
 /// The same entries with the same unit share a count, whatever the number of requests is.
-bool RateLimitCall::add_stated(const Descriptor& descriptor, std::size_t index) {
+const InvalidRequest* RateLimitCall::add_stated(const Descriptor& descriptor, std::size_t index) {
   const options::RateLimitService& service = rules_->descriptors.options();
   const auto [count, unit] = *descriptor.limit;
   auto& counted = scratch_.counted;
   const auto entries = request_.entries_of(descriptor);
   counted.assign(1, {.key = {}, .value = request_.domain});
   counted.insert(counted.end(), entries.begin(), entries.end());
-  Applied applied{
-      .current = {count, unit, {}},
-      .claim = {.policy = service.stated_policy,
-                .identity_index = service.identity,
-                .identity = identity::key_of_entries(counted, static_cast<std::uint8_t>(unit),
-                                                     rules_->limits.identity_key)},
-      .denies_all = count == 0};
-  if (count != 0) {
-    const limiter::Policy& policy = rules_->limits.policies[service.stated_policy];
-    rules::Definition definition = policy.definition;
-    definition.rates = {{.count = count, .per = options::length_of(unit)}};
-    definition.burst.reset();
-    const auto numbers = rules::compile(definition);
-    if (!numbers) return false;
-    limiter::StatedTerms& terms = stated_.emplace_back();
-    terms.terms.numbers = *numbers;
-    terms.terms.policy_item = http::policy_item(policy.name, numbers->capacity, numbers->refill);
-    terms.local = limiter_->local_shares().share_of(policy, *numbers);
-    terms.revision = count * 8 + static_cast<std::uint32_t>(unit);
-    applied.claim.terms = &terms;
+  const Hash128 key = identity::key_of_entries(counted, static_cast<std::uint8_t>(unit),
+                                               rules_->limits.identity_key);
+  return add(index, {.origin = Origin::request,
+                     .current = {count, unit, {}},
+                     .claim = {.policy = service.stated_policy,
+                               .identity_index = service.identity,
+                               .identity = key},
+                     .denies_all = count == 0});
+}
+
+/// envoyproxy/ratelimit counts every hit, and a limit denies once more than its quota has been
+/// counted. So a look at a quota that is exactly used up is OK, and hits of a quota of 0 are
+/// counted for looks that follow.
+const InvalidRequest* RateLimitCall::add(std::size_t descriptor, Applied applied) {
+  if (applied_.size() == limiter::limits_per_route) return &too_many_limits;
+  const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
+  applied.descriptor = descriptor;
+  applied.hits = hits_of(request_.descriptors[descriptor]);
+  const bool counts_all = policy.numbers.count_rejected && applied.origin != Origin::policy;
+  applied.is_asked = counts_all || !applied.denies_all;
+  applied.looks_beyond = counts_all && applied.hits == 0 && method_ == Method::decide;
+  if (applied.looks_beyond || (applied.is_asked && applied.origin == Origin::request)) {
+    const std::int64_t count =
+        std::int64_t{applied.current.requests_per_unit} + (applied.looks_beyond ? 1 : 0);
+    applied.claim.terms = terms_of(policy, std::max<std::int64_t>(count, 1), applied.current.unit);
+    if (applied.claim.terms == nullptr) return &unusable_limit;
   }
-  return add(index, applied);
+  applied_.push_back(applied);
+  return nullptr;
+}
+
+/// The terms of a policy with another rate; nullptr: no policy can have it.
+const limiter::StatedTerms* RateLimitCall::terms_of(const limiter::Policy& policy,
+                                                    std::int64_t count,
+                                                    options::RateLimitUnit unit) {
+  rules::Definition definition = policy.definition;
+  definition.rates = {{.count = count, .per = options::length_of(unit)}};
+  auto numbers = rules::compile(definition);
+  if (!numbers) return nullptr;
+  limiter::StatedTerms& terms = stated_.emplace_back();
+  terms.terms.policy_item = http::policy_item(policy.name, numbers->capacity, numbers->refill);
+  terms.local = limiter_->local_shares().share_of(policy, *numbers);
+  terms.terms.numbers = *std::move(numbers);
+  terms.revision = static_cast<std::uint32_t>(count) * 8 + static_cast<std::uint32_t>(unit);
+  return &terms;
 }
 
 void RateLimitCall::drop_replaced() {
@@ -167,13 +189,16 @@ void RateLimitCall::drop_replaced() {
 /// Distributes the claims over evaluations.
 void RateLimitCall::place() {
   const bool each = rules_->descriptors.options().charges_each;
-  const bool is_denied = !each && std::ranges::any_of(applied_, [&](const Applied& applied) {
-    return applied.denies_all && !rules_->limits.policies[applied.claim.policy].shadow;
-  });
+  const bool is_denied =
+      !each && method_ == Method::decide &&
+      std::ranges::any_of(applied_, [&](const Applied& applied) {
+        return applied.denies_all && !rules_->limits.policies[applied.claim.policy].shadow;
+      });
   for (Applied& applied : applied_) {
-    const bool looks = method_ != Method::decide || is_denied || applied.hits < 0;
+    const bool looks = method_ == Method::check || is_denied || applied.hits < 0;
     applied.claim.cost = looks ? 0 : applied.hits;
-    if (applied.denies_all) continue;
+    applied.claim.overdraft = method_ == Method::report;
+    if (!applied.is_asked) continue;
     applied.evaluation = each ? decisions_ : 0;
     decisions_ = applied.evaluation + 1;
   }
@@ -182,10 +207,10 @@ void RateLimitCall::place() {
 }
 
 bool RateLimitCall::decide(std::size_t decision, store::Completion& completion, Instant now) {
-  if (!std::exchange(is_settled_, true)) settle(now);
+  if (!std::exchange(has_given_back_, true)) give_back(now);
   claims_.clear();
   for (Applied& applied : applied_) {
-    if (applied.denies_all || applied.evaluation != decision) continue;
+    if (!applied.is_asked || applied.evaluation != decision) continue;
     applied.index = claims_.size();
     claims_.push_back(applied.claim);
   }
@@ -196,12 +221,11 @@ void RateLimitCall::conclude(std::size_t decision, const store::Result& result) 
   limiter_->conclude(*evaluations_[decision], result);
 }
 
-/// Gives hits back, and charges those that are reported. Looks that follow see the result.
-void RateLimitCall::settle(Instant now) {
+/// Looks that follow see the result.
+void RateLimitCall::give_back(Instant now) {
+  if (method_ == Method::check) return;
   for (const Applied& applied : applied_) {
-    const bool charges = method_ == Method::report && applied.hits > 0;
-    const bool gives_back = method_ != Method::check && applied.hits < 0;
-    if (applied.denies_all || (!charges && !gives_back)) continue;
+    if (!applied.is_asked || applied.hits >= 0) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
     const limiter::StatedTerms* const own = applied.claim.terms;
     const store::Settlement settlement{
@@ -214,39 +238,51 @@ void RateLimitCall::settle(Instant now) {
 
 /// Whether a limit denies its hits. A look, whose cost the store always admits, asks for room.
 bool RateLimitCall::is_over(const Applied& applied) const {
-  if (applied.denies_all) return applied.hits >= 0 && method_ != Method::report;
-  if (!applied.is_decided || applied.hits < 0 || method_ == Method::report) return false;
+  if (applied.hits < 0 || method_ == Method::report) return false;
+  if (!applied.is_asked) return true;
+  if (!applied.is_decided) return false;
   if (!applied.decision.allowed) return true;
-  if (applied.claim.cost != 0) return false;
+  if (applied.claim.cost != 0) return applied.denies_all;
   return applied.decision.remaining < std::max<std::int64_t>(applied.hits, 1);
 }
 
-/// Takes the decisions out of the evaluations.
+/// Takes a decision out of its evaluation. Returns false if the limit does not limit the request.
+bool RateLimitCall::take(Applied& applied) const {
+  const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
+  if (applied.is_asked) {
+    const limiter::Evaluation& evaluation = *evaluations_[applied.evaluation];
+    const auto is_it = [&](const limiter::LimitVerdict& limit) {
+      return limit.policy == &policy && limit.identity == applied.claim.identity;
+    };
+    applied.decision = evaluation.decisions[applied.index];
+    applied.is_decided = std::ranges::any_of(evaluation.limits, is_it);
+    if (!applied.is_decided) return false;
+  }
+  rules::Decision& decision = applied.decision;
+  decision.allowed = !is_over(applied);
+  if (!decision.allowed && !decision.retry_after && !applied.denies_all)
+    decision.retry_after = decision.more_after;
+  if (applied.looks_beyond && decision.override_effect == rules::OverrideEffect::none) {
+    decision.limit -= 1;
+    decision.refill = applied.claim.terms->terms.numbers.refill;  // as the limit, not of the terms
+    decision.remaining = std::max<std::int64_t>(decision.remaining - 1, 0);
+  }
+  if (applied.denies_all) decision.limit = decision.remaining = 0;
+  return true;
+}
+
 void RateLimitCall::gather() {
   for (Applied& applied : applied_) {
+    if (!take(applied)) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
-    const limiter::Terms* terms = &policy;
-    if (applied.denies_all) {
-      applied.decision = {};
-    } else {
-      const limiter::Evaluation& evaluation = *evaluations_[applied.evaluation];
-      terms = evaluation.policies[applied.index].terms;
-      applied.decision = evaluation.decisions[applied.index];
-      applied.is_decided =
-          std::ranges::any_of(evaluation.limits, [&](const limiter::LimitVerdict& limit) {
-            return limit.policy == &policy && limit.identity == applied.claim.identity;
-          });
-      if (!applied.is_decided) continue;
-    }
-    applied.decision.allowed = !is_over(applied);
-    if (!applied.decision.allowed && !applied.decision.retry_after && !applied.denies_all)
-      applied.decision.retry_after = applied.decision.more_after;
-    limits_.push_back({.policy = &policy,
-                       .terms = terms,
-                       .decision = applied.decision,
-                       .cost = std::max<std::int64_t>(applied.hits, 0),
-                       .identity = applied.claim.identity,
-                       .identity_index = applied.claim.identity_index});
+    limits_.push_back(
+        {.policy = &policy,
+         .terms = applied.is_asked ? evaluations_[applied.evaluation]->policies[applied.index].terms
+                                   : &policy,
+         .decision = applied.decision,
+         .cost = std::max<std::int64_t>(applied.hits, 0),
+         .identity = applied.claim.identity,
+         .identity_index = applied.claim.identity_index});
   }
 }
 
@@ -273,7 +309,7 @@ void RateLimitCall::answer(Response& to, Instant now) const {
   bool is_over_limit = is_denied_;
   MetadataBuilder metadata;
   for (const Applied& applied : applied_) {
-    if (!applied.denies_all && !applied.is_decided) continue;
+    if (applied.is_asked && !applied.is_decided) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
     const bool is_quota = applied.limit != nullptr && applied.limit->quota_mode;
     const bool is_over = !applied.decision.allowed;
@@ -287,8 +323,7 @@ void RateLimitCall::answer(Response& to, Instant now) const {
         .current_limit = applied.current,
         .limit_remaining = is_over ? 0 : saturated(applied.decision.remaining),
         .duration_until_reset = reset_of(numbers, applied.decision, now)};
-    if (!applied.denies_all)
-      status.current_limit->requests_per_unit = saturated(applied.decision.limit);
+    status.current_limit->requests_per_unit = saturated(applied.decision.limit);
     DescriptorStatus& shown = to.statuses[applied.descriptor];
     const bool is_closer =
         !shown.current_limit ||
@@ -308,10 +343,11 @@ void RateLimitCall::count_hits() const {
     if (applied.limit == nullptr || applied.hits <= 0) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
     limiter::HitCounters& counters = limiter_->counters_of(policy).hits;
-    const std::int64_t limit = applied.denies_all ? 0 : applied.decision.limit;
+    const std::int64_t limit = applied.decision.limit;
     const auto near = static_cast<std::int64_t>(static_cast<double>(limit) *
                                                 rules_->descriptors.options().near_limit_ratio);
-    const bool is_over = applied.denies_all || (applied.is_decided && !applied.decision.allowed);
+    const bool is_over = !applied.decision.allowed;
+    if (applied.is_asked && !applied.is_decided) continue;
     const std::int64_t fitting =
         is_over ? std::min(applied.decision.remaining, applied.hits) : applied.hits;
     const std::int64_t used = limit - applied.decision.remaining + (is_over ? fitting : 0);

@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/time.hpp"
+#include "grpc/status.hpp"
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
 #include "rls/descriptor_rules.hpp"
@@ -25,7 +27,7 @@ namespace weir::rls {
 enum class Method : std::uint8_t {
   decide,  ///< ShouldRateLimit: charges the hits that it admits
   check,   ///< CheckRateLimit of Kuadrant: whether the hits would pass; charges nothing
-  report,  ///< Report of Kuadrant: charges the hits, whether or not they would pass
+  report,  ///< Report of Kuadrant: charges the hits; those that do not fit use up the limit
 };
 
 /// The configuration that a call is decided under.
@@ -33,6 +35,12 @@ struct CallRules {
   const DescriptorRules& descriptors;
   const limiter::Options& limits;
   const identity::ValueSettings& values;
+};
+
+/// Why a request cannot be decided. The status is that of the reference, where it refuses, too.
+struct InvalidRequest {
+  grpc::Status status = grpc::Status::invalid_argument;
+  std::string_view reason;
 };
 
 class RateLimitCall {
@@ -43,9 +51,10 @@ class RateLimitCall {
 
   /// The request, which is read before prepare().
   Request& request() { return request_; }
-  /// Finds the limits of the request. Returns the reason if the request is not valid; empty: decide
-  /// next. `rules` and the text of the request outlive the call.
-  std::string_view prepare(const CallRules& rules, Method method, limiter::Limiter& limiter);
+  /// Finds the limits of the request. Empty: decide next. `rules` and the text of the request
+  /// outlive the call.
+  std::optional<InvalidRequest> prepare(const CallRules& rules, Method method,
+                                        limiter::Limiter& limiter);
 
   /// The number of decisions of the store: all claims together, or each by itself.
   std::size_t decisions() const { return decisions_; }
@@ -70,27 +79,39 @@ class RateLimitCall {
   bool use_up(store::Completion& completion, Instant now);
 
  private:
+  enum class Origin : std::uint8_t { file, request, policy };
   /// A limit that applies to a descriptor.
   struct Applied {
     std::size_t descriptor = 0;
-    const options::DescriptorLimit* limit = nullptr;  ///< of a file; nullptr: another one
+    Origin origin = Origin::file;
+    const options::DescriptorLimit* limit = nullptr;  ///< of a file; nullptr: other origins
     CurrentLimit current{};
     limiter::StatedClaim claim{};
-    std::int64_t hits = 1;       ///< as asked; negative: given back
-    bool denies_all = false;     ///< its quota is 0, which no store has to decide
+    std::int64_t hits = 1;    ///< as asked; negative: given back
+    bool denies_all = false;  ///< its quota is 0
+    bool is_asked = true;     ///< a store decides; false: the quota of 0 does
+    /// A look at a limit that counts denied hits, too: the claim has a quota with one request more,
+    /// so that nothing is left of it only when the limit has been exceeded.
+    bool looks_beyond = false;
     std::size_t evaluation = 0;  ///< its place there
     std::size_t index = 0;
     rules::Decision decision{};  ///< once decided
     bool is_decided = false;     ///< false: it does not limit the request
   };
 
-  bool add_limits(const DomainRules& domain, std::size_t descriptor);
-  bool add(std::size_t descriptor, Applied applied);
-  bool add_stated(const Descriptor& descriptor, std::size_t index);
+  // Return the reason if the request is not valid; nullptr: it is.
+  const InvalidRequest* add_limits(const DomainRules& domain, std::size_t descriptor);
+  const InvalidRequest* add_file_limit(const options::DescriptorLimit& limit, std::size_t index,
+                                       std::span<const Entry> counted);
+  const InvalidRequest* add_stated(const Descriptor& descriptor, std::size_t index);
+  const InvalidRequest* add(std::size_t descriptor, Applied applied);
+  const limiter::StatedTerms* terms_of(const limiter::Policy& policy, std::int64_t count,
+                                       options::RateLimitUnit unit);
   void drop_replaced();
   void place();
-  void settle(Instant now);
+  void give_back(Instant now);
   bool is_over(const Applied& applied) const;
+  bool take(Applied& applied) const;
   void gather();
   std::int64_t hits_of(const Descriptor& descriptor) const;
 
@@ -107,7 +128,7 @@ class RateLimitCall {
   std::vector<std::unique_ptr<limiter::Evaluation>> evaluations_;  ///< at least decisions_
   limiter::Evaluation rest_;                                       ///< of use_up()
   std::size_t decisions_ = 0;
-  bool is_settled_ = false;
+  bool has_given_back_ = false;
   bool is_denied_ = false;
   std::vector<limiter::LimitVerdict> limits_;
   limiter::Verdict verdict_;

@@ -60,7 +60,8 @@ struct Service {
     node.limit = options::DescriptorLimit{
         .policy = add_policy("d." + key, std::max<std::uint32_t>(count, 1), unit),
         .requests_per_unit = count,
-        .unit = unit};
+        .unit = unit,
+        .denies_all = count == 0};
     options.domains[0].descriptors.push_back(std::move(node));
     return *options.domains[0].descriptors.back().limit;
   }
@@ -69,8 +70,8 @@ struct Service {
   }
 
   /// Reads no message: sets the request itself.
-  std::string_view prepare(const std::string& domain, const std::vector<Asked>& asked,
-                           Method method, std::uint32_t hits) {
+  std::optional<InvalidRequest> prepare(const std::string& domain, const std::vector<Asked>& asked,
+                                        Method method, std::uint32_t hits) {
     if (!limiter) {
       rules = std::make_unique<DescriptorRules>(options);
       limiter = std::make_unique<limiter::Limiter>(limits, store);
@@ -96,7 +97,7 @@ struct Service {
                       std::uint32_t hits = 0) {
     const std::string domain = "d";
     response.clear();
-    if (!prepare(domain, asked, method, hits).empty()) return response;
+    if (prepare(domain, asked, method, hits)) return response;
     for (std::size_t i = 0; i < call.decisions(); ++i)
       call.decide(i, nobody, now);
     call.verdict();

@@ -9,11 +9,12 @@ namespace weir::rls::test {
 
 TEST_CASE("A request without a domain or descriptors is not valid") {
   Service service;
-  CHECK(service.prepare("", {{{{"a", ""}}}}, Method::decide, 0) ==
+  CHECK(service.prepare("", {}, Method::decide, 0)->status == grpc::Status::unknown);
+  CHECK(service.prepare("", {{{{"a", ""}}}}, Method::decide, 0)->reason ==
         "rate limit domain must not be empty");
-  CHECK(service.prepare("d", {}, Method::decide, 0) ==
+  CHECK(service.prepare("d", {}, Method::decide, 0)->reason ==
         "rate limit descriptor list must not be empty");
-  CHECK(service.prepare("unknown", {{{{"a", ""}}}}, Method::decide, 0).empty());
+  CHECK_FALSE(service.prepare("unknown", {{{{"a", ""}}}}, Method::decide, 0));
   CHECK(service.call.decisions() == 0);
 }
 
@@ -156,7 +157,7 @@ TEST_CASE("A limit that the request states replaces that of the files") {
   const Asked none{{{"a", "1"}}, {}, false, StatedLimit{0, RateLimitUnit::day}};
   CHECK(codes(service.ask({none})) == "X");
   const Asked unknown{{{"a", "1"}}, {}, false, StatedLimit{1, RateLimitUnit::unknown}};
-  CHECK(service.prepare("d", {unknown}, Method::decide, 0) ==
+  CHECK(service.prepare("d", {unknown}, Method::decide, 0)->reason ==
         "the unit of a limit in the request is unknown");
 }
 
@@ -164,9 +165,9 @@ TEST_CASE("More than 16 limits are not decided") {
   Service service;
   service.limit("a", 1);
   std::vector<Asked> asked(16, {{{"a", "1"}}});
-  CHECK(service.prepare("d", asked, Method::decide, 0).empty());
+  CHECK_FALSE(service.prepare("d", asked, Method::decide, 0));
   asked.push_back({{{"a", "1"}}});
-  CHECK(service.prepare("d", asked, Method::decide, 0) ==
+  CHECK(service.prepare("d", asked, Method::decide, 0)->reason ==
         "more than 16 limits apply to the request");
 }
 
