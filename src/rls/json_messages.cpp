@@ -21,6 +21,12 @@ struct JsonField {
   std::string_view original_name;
 };
 
+auto find_field(std::span<const JsonField> fields, std::string_view name) {
+  return std::ranges::find_if(fields, [&](const JsonField& field) {
+    return field.name == name || field.original_name == name;
+  });
+}
+
 // A problem of a value is text such as `[0].entries: expected a list`: where within the value, and
 // what; empty if there is none. Each level adds its own place in front.
 
@@ -31,9 +37,7 @@ std::string read_members(const json::Value& object, std::span<const JsonField> f
   if (object.kind != Kind::object) return ": expected an object";
   unsigned seen = 0;
   for (const auto& [name, value] : object.members) {
-    const auto found = std::ranges::find_if(fields, [&](const JsonField& field) {
-      return field.name == name || field.original_name == name;
-    });
+    const auto found = find_field(fields, name);
     if (found == fields.end()) {
       std::string problem = ": unknown field ";
       json::append_string(problem, std::string_view(name).substr(0, 64));
