@@ -30,7 +30,7 @@ ParsedHead parsed_head(const RequestRules& rules, const http::RequestLine& line,
   view.method = line.method;
   view.version_minor = static_cast<std::uint8_t>(line.version % 10);
   view.fields = request.fields;
-  request.connection = http::connection_options(view.fields, rules.kept_fields);
+  http::read_connection_options(view.fields, rules.kept_fields, request.connection);
   ParsedHead parsed{.target_fault = read_target(rules.options.downstream, line.target, request),
                     .framing = http::request_framing(view),
                     .keep_alive = !http::wants_close(view.version_minor, request.connection)};

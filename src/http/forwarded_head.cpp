@@ -96,8 +96,9 @@ bool add_max_forwards(Fields& fields, const RequestView& request) {
 
 /// True for a field that Weir writes itself, that is useless to the next hop, or that the peer is
 /// not allowed to send.
-bool is_not_forwarded(const FieldView& field, const ReceivedRequest& request,
-                      const FieldGuard& guard) {
+[[gnu::always_inline]] inline bool is_not_forwarded(const FieldView& field,
+                                                    const ReceivedRequest& request,
+                                                    const FieldGuard& guard) {
   switch (field.id) {
     case FieldId::unknown:
       return guard.is_removed(field, request.peer_is_trusted) || is_forwarding_field(field);

@@ -49,12 +49,18 @@ bool ConnectionOptions::name(std::string_view field_name) const {
 ConnectionOptions connection_options(std::span<const FieldView> fields,
                                      std::span<const std::string> kept) {
   ConnectionOptions options;
+  read_connection_options(fields, kept, options);
+  return options;
+}
+
+void read_connection_options(std::span<const FieldView> fields, std::span<const std::string> kept,
+                             ConnectionOptions& options) {
+  options.clear();
   for (const FieldView& field : fields) {
     if (field.id != FieldId::connection) continue;
     for_each_element(field.value,
                      [&](std::string_view option) { add_option(options, option, kept); });
   }
-  return options;
 }
 
 bool is_hop_by_hop(const FieldView& field, const ConnectionOptions& options) {

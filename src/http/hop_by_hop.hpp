@@ -27,6 +27,11 @@ struct ConnectionOptions {
   std::array<std::string_view, 16> names;
 
   bool name(std::string_view field_name) const;
+  /// Prepares for another message; the names stay in memory, beyond name_count.
+  void clear() {
+    close = keep_alive = upgrade = too_many = false;
+    name_count = 0;
+  }
 };
 
 /// Ignores options that name a field for all recipients, so that a sender can remove neither
@@ -35,6 +40,9 @@ struct ConnectionOptions {
 /// options.
 ConnectionOptions connection_options(std::span<const FieldView> fields,
                                      std::span<const std::string> kept = {});
+/// The same into `options`, whose content is replaced.
+void read_connection_options(std::span<const FieldView> fields, std::span<const std::string> kept,
+                             ConnectionOptions& options);
 
 /// True for fields that are not passed on: Connection, Proxy-Connection, Keep-Alive, TE,
 /// Transfer-Encoding, Upgrade, and what Connection names. Trailer is forwarded (RFC 9110 section

@@ -22,7 +22,7 @@ bool is_worth_reading(const ReceivedRequest& request, std::size_t max_drain) {
 void ReceivedRequest::clear() {
   view = {};
   fields.clear();
-  connection = {};
+  connection.clear();
   framing = {};
   is_framed = false;
   upgrade.clear();
@@ -31,6 +31,7 @@ void ReceivedRequest::clear() {
   keep_alive = false;
   id = {};
   traceparent = {};
+  is_grpc_call = false;
   continues_trace = false;
 }
 

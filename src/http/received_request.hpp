@@ -35,6 +35,7 @@ struct ReceivedRequest {
   std::string_view id;      ///< of the request: a trusted peer's X-Request-Id, or one made here
   /// The value of a traceparent made here, which replaces that of the client; empty: none.
   std::string_view traceparent;
+  bool is_grpc_call = false;     ///< found once, when the head of HTTP/2 has been inspected
   bool continues_trace = false;  ///< `traceparent` has the client's trace, so tracestate stays
 
   /// True also if that is unknown.

@@ -51,7 +51,7 @@ log::AccessRecord access_record(const ExchangeFacts& in) {
                                            : http::trace_id_of(in.request.traceparent),
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
                            .protocol = protocol_of(in.request.view)};
-  if (is_grpc_call(in.request.view, route))
+  if (is_answered_as_call(in.request, route))
     record.grpc_status = grpc_status_of(*in.client.responder);
   if (route != nullptr) record.route = route->name;
   if (in.decision.plan != nullptr) record.plan = *in.decision.plan;

@@ -250,7 +250,7 @@ loop::Task<> Exchange::wait_for_slot() {
 loop::Task<> Exchange::answer(OwnAnswer answer) {
   const options::Route* const route = decision_.route();
   if (route != nullptr) answer.edits = in_use(route->response_edits);
-  if (answer.status >= 400 && is_grpc_call(request_.view, route)) [[unlikely]] {
+  if (answer.status >= 400 && is_answered_as_call(request_, route)) [[unlikely]] {
     counted_status_ = answer.status;
     if (deadline_has_passed_) answer.grpc_status = grpc::Status::deadline_exceeded;
     answer = grpc_answer(answer, recorded_, options().grpc, context_.grpc);
@@ -314,20 +314,21 @@ ForwardPhase Exchange::forward_phase() {
   target_.clear();
   if (!route.rewrite.is_empty())
     route.rewrite.append_target(target_, request_.view.path, request_.view.target);
-  return {.context = context_,
-          .generation = *generation_,
-          .client = client_,
-          .request = request_,
-          .limit_fields = &recorded_.limit_fields,
-          .pool = *generation_->pools[upstream],
-          .counters = *generation_->counters->upstreams[upstream],
-          .record = forwarded_,
-          .count = count_,
-          .target = target_,
-          .request_edits = in_use(route.request_edits),
-          .response_edits = in_use(route.response_edits),
-          .meter = hold_.prepare_meter(),
-          .deadline = deadline_of(request_.view, started_at_)};
+  return {
+      .context = context_,
+      .generation = *generation_,
+      .client = client_,
+      .request = request_,
+      .limit_fields = &recorded_.limit_fields,
+      .pool = *generation_->pools[upstream],
+      .counters = *generation_->counters->upstreams[upstream],
+      .record = forwarded_,
+      .count = count_,
+      .target = target_,
+      .request_edits = in_use(route.request_edits),
+      .response_edits = in_use(route.response_edits),
+      .meter = hold_.prepare_meter(),
+      .deadline = request_.is_grpc_call ? deadline_of(request_.view, started_at_) : std::nullopt};
 }
 
 loop::Task<> Exchange::fail(Failure failure) {
@@ -349,7 +350,7 @@ int Exchange::status() const {
 void Exchange::finish() {
   const Instant now = context_.pass_clock.now();
   count_.count(counted_status_.value_or(status()), now);
-  if (is_grpc_call(request_.view, decision_.route()))
+  if (is_answered_as_call(request_, decision_.route())) [[unlikely]]
     count_.count_grpc(client_.responder->grpc_status());
   settle(now);
   log::AccessLog& log = *generation_->access_log;
@@ -370,10 +371,12 @@ void Exchange::finish() {
 /// charge by it, as one that leaves.
 void Exchange::settle(Instant now) {
   const bool client_has_left = client_is_gone_ || deadline_has_passed_;
-  const limiter::RequestEnd how{.status = response_status_,
-                                .grpc_status = grpc_status_of(*client_.responder),
-                                .is_grpc = is_grpc_call(request_.view, decision_.route()),
-                                .client_has_left = client_has_left && !client_.watchdog->aborted()};
+  limiter::RequestEnd how{.status = response_status_,
+                          .client_has_left = client_has_left && !client_.watchdog->aborted()};
+  if (is_answered_as_call(request_, decision_.route())) [[unlikely]] {
+    how.is_grpc = true;
+    how.grpc_status = grpc_status_of(*client_.responder);
+  }
   hold_.settle(*generation_, how, recorded_, now);
   if (copy_.is_open()) [[unlikely]]
     copy_.end(context_.traffic_copy.get(), decision_, recorded_, how, decided_at_, now);

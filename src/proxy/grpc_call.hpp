@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/time.hpp"
+#include "http/received_request.hpp"
 #include "http/request_view.hpp"
 #include "options/proxy.hpp"
 #include "proxy/responder.hpp"
@@ -18,10 +19,10 @@ bool has_grpc_content(const http::RequestView& request);
 inline bool is_grpc_call(const http::RequestView& request) {
   return request.version_major == 2 && has_grpc_content(request);
 }
-/// False also for a route with `decide`: its requests are questions of another proxy, which expects
-/// HTTP statuses. `route`: nullptr: none yet.
-inline bool is_grpc_call(const http::RequestView& request, const options::Route* route) {
-  return is_grpc_call(request) && (route == nullptr || !route->decide);
+/// True if the request gets an answer in the terms of gRPC: not on a route with `decide`, where
+/// another proxy asks and expects HTTP statuses. `route`: nullptr: none yet.
+inline bool is_answered_as_call(const http::ReceivedRequest& request, const options::Route* route) {
+  return request.is_grpc_call && (route == nullptr || !route->decide);
 }
 
 /// The instant by which a call wants its response: grpc-timeout after its begin. Empty: it has

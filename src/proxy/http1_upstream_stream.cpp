@@ -53,6 +53,7 @@ bool Http1UpstreamStream::send(error_code& ec) {
 
 UpstreamStream::HeadState Http1UpstreamStream::take_head(Head& head) {
   loop::InputBuffer& input = connection_->input;
+  if (input.empty() && input.make_room(most_response_head)) return HeadState::incomplete;
   const http::HeadEnd end = http::find_head_end(input.data(), scanned_);
   if (end.state == http::HeadEnd::State::malformed) return HeadState::malformed;
   if (end.state == http::HeadEnd::State::incomplete) {
@@ -72,7 +73,7 @@ UpstreamStream::HeadState Http1UpstreamStream::take_head(Head& head) {
       http::response_framing(phase_.request.view.method, line->status, version, fields);
   head.line = *line;
   head.fields = fields;
-  head.connection = http::connection_options(fields);
+  http::read_connection_options(fields, {}, head.connection);
   if (!body || head.connection.too_many) return HeadState::malformed;
   head.body = *body;
   head.may_have_trailers = body->kind == http::Framing::Kind::chunked;

@@ -135,7 +135,7 @@ loop::Task<> Http2Responder::answer(OwnAnswer answer) {
   add_own_answer_fields(fields_, answer, hop(answer.limit_fields),
                         context.date.at(context.pass_clock.now()));
   status_ = answer.status;
-  is_grpc_ = is_grpc_call(request_->view);
+  is_grpc_ = request_->is_grpc_call;
   grpc_status_.reset();
   if (is_grpc_) read_grpc_status(fields_, grpc_status_);
   head_is_due_ = true;
@@ -166,7 +166,7 @@ loop::Task<error_code> Http2Responder::interim(const http::ResponseHead& head) {
 void Http2Responder::begin(const ForwardedAnswer& answer) {
   status_ = answer.head.line.status;
   grpc_status_.reset();
-  is_grpc_ = is_grpc_call(request_->view);
+  is_grpc_ = request_->is_grpc_call;
   if (is_grpc_) read_grpc_status(answer.head.fields, grpc_status_);
   fields_.clear();
   http::add_response_fields(fields_, answer.head, hop(answer.limit_fields), answer.date);
@@ -285,6 +285,7 @@ loop::Task<> Http2Stream::serve(ClientConnection& client) {
   responder_.begin_request(request, exchange_.options());
   const auto refusal = decision::inspect_header_list(*exchange_.generation().request_rules, head(),
                                                      !body_.has_ended(), request);
+  request.is_grpc_call = is_grpc_call(request.view);
   if (opens_tunnel && request.view.find("sec-websocket-key") == nullptr)
     request.websocket_key = websocket_key(context_.random.next(), context_.random.next());
   if (refusal) {

@@ -2,7 +2,6 @@
 
 #include "http/framing.hpp"
 #include "http/problem.hpp"
-#include "proxy/grpc_call.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -19,7 +18,7 @@ void Http2UpstreamStream::begin(const http::ReceivedRequest& request,
   const auto pseudo = http::add_request_fields(stream_.fields(), request, hop);
   // A call ends by an empty DATA frame: grpc-go does not answer one that ends by its head (gRPC
   // over HTTP/2, "Data Frames").
-  stream_.begin(pseudo, is_secure_ ? "https" : "http", is_grpc_call(request.view));
+  stream_.begin(pseudo, is_secure_ ? "https" : "http", request.is_grpc_call);
 }
 
 UpstreamStream::HeadState Http2UpstreamStream::take_head(Head& head) {
@@ -34,7 +33,7 @@ UpstreamStream::HeadState Http2UpstreamStream::take_head(Head& head) {
   head.line = {
       .status = status, .reason = http::reason_phrase(status), .version = version_of_http2};
   head.fields = received_.fields;
-  head.connection = {};
+  head.connection.clear();
   head.body = *framing;
   // A stream has an end of its own, so a body without a length is as one in chunks.
   if (framing->kind == http::Framing::Kind::until_close)

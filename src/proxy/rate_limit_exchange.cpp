@@ -115,7 +115,7 @@ RateLimitExchange::~RateLimitExchange() {
 }
 
 loop::Task<Failure> RateLimitExchange::run() {
-  return is_grpc_call(in_.request.view) ? serve_grpc() : serve_http();
+  return in_.request.is_grpc_call ? serve_grpc() : serve_http();
 }
 
 loop::Task<Failure> RateLimitExchange::serve_grpc() {

@@ -21,6 +21,17 @@ TEST_CASE("H1: what Connection names is removed, in any case and over several li
   CHECK_FALSE(goes_on("trailer", {{"Connection", "trailer"}}));
 }
 
+TEST_CASE("the options of one message do not stay for the next") {
+  ConnectionOptions options;
+  read_connection_options(fields_of({{"Connection", "close, upgrade, keep-alive, x-a"}}), {},
+                          options);
+  CHECK(options.name("x-a"));
+  read_connection_options(fields_of({{"Connection", "x-b"}}), {}, options);
+  CHECK_FALSE((options.close || options.upgrade || options.keep_alive || options.too_many));
+  CHECK(options.name("x-b"));
+  CHECK_FALSE(options.name("x-a"));
+}
+
 TEST_CASE("H3: fields of the hop are removed though not listed") {
   for (const char* name :
        {"Connection", "proxy-connection", "Keep-Alive", "TE", "Transfer-Encoding", "UPGRADE"}) {

@@ -29,13 +29,14 @@ TEST_CASE("a call is a request of HTTP/2 with the content type of gRPC") {
 }
 
 TEST_CASE("a question of another proxy is answered with HTTP statuses") {
-  std::vector<http::FieldView> fields;
-  const auto call = request(fields, 2, "application/grpc");
+  http::ReceivedRequest call;
   options::Route route;
-  CHECK(is_grpc_call(call, nullptr));
-  CHECK(is_grpc_call(call, &route));
+  CHECK_FALSE(is_answered_as_call(call, &route));
+  call.is_grpc_call = true;
+  CHECK(is_answered_as_call(call, nullptr));
+  CHECK(is_answered_as_call(call, &route));
   route.decide = true;
-  CHECK_FALSE(is_grpc_call(call, &route));
+  CHECK_FALSE(is_answered_as_call(call, &route));
 }
 
 TEST_CASE("a call has a deadline if its grpc-timeout is valid") {
