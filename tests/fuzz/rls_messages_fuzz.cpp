@@ -1,5 +1,5 @@
-// Requests of the rate limit service, as Protocol Buffers and as JSON: what is read is within its
-// bounds, and the same when it is written and read again.
+// Requests of the rate limit service, as Protocol Buffers and as JSON: an accepted one is within
+// its bounds, and the same when it is written and read again.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/utf8.hpp"
+#include "rls/check_messages.hpp"
 #include "rls/health_messages.hpp"
 #include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
@@ -47,7 +48,7 @@ void require_same(const rls::Request& request, const rls::Request& other) {
           request.descriptors == other.descriptors && request.hits_addend == other.hits_addend);
 }
 
-/// What was read, within its bounds, is the same when it is written and read again.
+/// The request is within its bounds, and the same when it is written and read again.
 void require_round_trip(const rls::Request& request) {
   require_bounds(request);
   const std::string message = rls::written(request);
@@ -102,5 +103,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require_printable(reason);
   rls::HealthCheckRequest health;
   if (rls::read_protobuf(input, health).empty()) require(is_view_of(health.service, input));
+  rls::CheckRequest check;
+  if (rls::read_protobuf(input, check).empty()) {
+    require(check.headers.size() <= rls::most_check_headers);
+    require(is_view_of(check.path, input) && is_utf8(check.path));
+  }
   return 0;
 }

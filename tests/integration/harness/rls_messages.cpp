@@ -1,5 +1,5 @@
-// Reads and writes messages of the rate limit service by the room rls, for rls_messages_test.py. A
-// line of the input is a command and its arguments, an x with hexadecimal digits behind it:
+// Reads and writes messages of the rate limit service by the room rls, for rls_messages_test.py.
+// A line of the input is a command and its arguments, an x and hexadecimal digits each.
 //
 //   request MESSAGE              a RateLimitRequest
 //   json TEXT                    the same in JSON
