@@ -94,6 +94,7 @@ void Exchange::begin(const ClientSide& client) {
 
 void Exchange::release() {
   if (hold_.has_grant() || copy_.is_open()) settle(context_.clock.now());
+  check_.reset();
   generation_ = {};
 }
 
@@ -129,7 +130,7 @@ loop::Task<> Exchange::serve() {
   if (client_.watchdog->aborted()) co_return;
   if (client_.watchdog->interruptions().client_left)
     co_return co_await fail(Failure::downstream_gone);
-  if (!decision_.route()->upstream) co_return co_await answer_admitted();
+  if (!decision_.route()->upstream || check_) co_return co_await answer_admitted();
   if (auto own = answer_instead_of_upstream(*decision_.route(), request_, recorded_, context_.body))
     co_return co_await answer(*own);
 
@@ -140,16 +141,34 @@ loop::Task<> Exchange::serve() {
   if (failure != Failure::none) co_await fail(failure);
 }
 
+/// With Check, another proxy asks about a request, which is decided as if it had arrived here.
 loop::Task<> Exchange::serve_rate_limit_call() {
-  RateLimitExchange call({.context = context_,
-                          .generation = *generation_,
-                          .client = client_,
-                          .request = request_,
-                          .record = recorded_,
-                          .begun_at = started_at_,
-                          .asked_at = asked_at_});
-  const Failure failure = co_await call.run();
-  if (failure != Failure::none) co_await fail(failure);
+  {
+    RateLimitExchange call({.context = context_,
+                            .generation = *generation_,
+                            .client = client_,
+                            .request = request_,
+                            .record = recorded_,
+                            .begun_at = started_at_,
+                            .asked_at = asked_at_});
+    const bool is_check = request_.is_grpc_call && request_.view.path == check_path;
+    std::string message;
+    Failure failure = Failure::none;
+    if (is_check)
+      failure = co_await call.read_check(message);
+    else
+      failure = co_await call.run();
+    if (failure != Failure::none) co_return co_await fail(failure);
+    if (message.empty()) co_return;
+    check_ = std::make_unique<CheckCall>(*client_.responder, request_);
+    const auto reason = check_->read(std::move(message), options().client_address);
+    if (!reason.empty()) co_return co_await call.refuse({grpc::Status::invalid_argument, reason});
+  }
+  client_.responder = check_.get();
+  client_.serves = options::Serves::proxy;
+  if (const auto refusal = check_->inspect(*generation_->request_rules))
+    co_return co_await refuse(*refusal);
+  co_await serve();
 }
 
 /// From now on the request is counted for its route.

@@ -5,6 +5,7 @@
 // client's protocol. Its buffers are reused for the next request. Used from its worker's loop only.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "http/refusal.hpp"
 #include "http/request_id.hpp"
 #include "log/access_log.hpp"
+#include "proxy/check_call.hpp"
 #include "proxy/context.hpp"
 #include "proxy/decision_record.hpp"
 #include "proxy/exchange_copy.hpp"
@@ -84,8 +86,9 @@ class Exchange {
   RequestHold hold_{context_, decision_.evaluation()};
   ExchangeCopy copy_;  ///< while a configuration is in shadow
   DecisionRecord recorded_;
-  StatedCosts stated_;  ///< by the request
-  std::string target_;  ///< for the upstream, if the route changes the path
+  StatedCosts stated_;                ///< by the request
+  std::unique_ptr<CheckCall> check_;  ///< the request is that of a Check
+  std::string target_;                ///< for the upstream, if the route changes the path
   ForwardingRecord forwarded_;
   Instant started_at_;
   Instant asked_at_;

@@ -7,7 +7,9 @@
 #include "grpc/fields.hpp"
 #include "http/problem.hpp"
 #include "limiter/key_traffic.hpp"
+#include "proxy/check_call.hpp"
 #include "proxy/grpc_call.hpp"
+#include "proxy/grpc_message.hpp"
 #include "rls/health_messages.hpp"
 #include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
@@ -31,9 +33,6 @@ constexpr std::string_view health_path = "/healthcheck";
 constexpr std::string_view health_services[] = {"ratelimit",
                                                 "envoy.service.ratelimit.v3.RateLimitService",
                                                 "kuadrant.service.ratelimit.v1.RateLimitService"};
-
-/// A message of gRPC has a prefix: whether it is compressed, and its length in 4 bytes.
-constexpr std::size_t prefix_size = 5;
 
 /// How often a watched status is compared with the last one that was sent.
 constexpr Duration health_interval = std::chrono::seconds(1);
@@ -66,16 +65,6 @@ int http_status_of(grpc::Status status) {
   }
 }
 
-void begin_message(std::string& out) {
-  out.assign(prefix_size, '\0');
-}
-
-void end_message(std::string& out) {
-  const std::size_t size = out.size() - prefix_size;
-  for (std::size_t i = 1; i < prefix_size; ++i)
-    out[i] = static_cast<char>(size >> (8 * (prefix_size - 1 - i)));
-}
-
 /// The status of a service that a health check names; `draining`: the process stops.
 rls::ServingStatus status_of(std::string_view service, bool draining) {
   const bool is_known =
@@ -89,7 +78,8 @@ rls::ServingStatus status_of(std::string_view service, bool draining) {
 bool is_for_service(options::Serves serves, std::string_view path) {
   if (serves != options::Serves::both) return serves == options::Serves::rate_limit_service;
   return path == should_rate_limit || path == kuadrant_check || path == kuadrant_report ||
-         path == health_check || path == health_watch || path == json_path || path == health_path;
+         path == check_path || path == health_check || path == health_watch || path == json_path ||
+         path == health_path;
 }
 
 /// The task is resumed later: the store is still reading its responses here.
@@ -124,8 +114,9 @@ loop::Task<Failure> RateLimitExchange::serve_grpc() {
   const std::string_view path = in_.request.view.path;
   if (in_.request.view.method != "POST") {
     co_await refuse({grpc::Status::unimplemented, "the method of a call is POST"});
-  } else if (const auto refusal = unwrap(message)) {
-    co_await refuse(*refusal);
+  } else if (const auto fault =
+                 read_grpc_message(memory_->body, rls::most_message_bytes, message)) {
+    co_await refuse({fault->status, fault->reason});
   } else if (path == should_rate_limit) {
     co_await call(rls::Method::decide, message);
   } else if (path == kuadrant_check) {
@@ -139,6 +130,20 @@ loop::Task<Failure> RateLimitExchange::serve_grpc() {
   } else {
     co_await refuse({grpc::Status::unimplemented, "the rate limit service has no such method"});
   }
+  co_return Failure::none;
+}
+
+loop::Task<Failure> RateLimitExchange::read_check(std::string& message) {
+  message.clear();
+  if (const Failure failure = co_await read_body(); failure != Failure::none) co_return failure;
+  std::string_view view;
+  if (const auto fault = read_grpc_message(memory_->body, rls::most_message_bytes, view)) {
+    co_await refuse({fault->status, fault->reason});
+    co_return Failure::none;
+  }
+  if (view.empty())
+    co_await refuse({grpc::Status::invalid_argument, "the message describes no request"});
+  message = view;
   co_return Failure::none;
 }
 
@@ -197,7 +202,7 @@ loop::Task<Failure> RateLimitExchange::read_body() {
     if (state == BodyState::malformed) co_return Failure::body_malformed;
     if (state == BodyState::payload) {
       bytes.append(piece);
-      if (bytes.size() > rls::most_message_bytes + prefix_size) co_return Failure::none;
+      if (bytes.size() > rls::most_message_bytes + grpc_prefix_size) co_return Failure::none;
       continue;
     }
     watchdog.arm(Phase::body, in_.generation.options.downstream.body_timeout);
@@ -207,34 +212,15 @@ loop::Task<Failure> RateLimitExchange::read_body() {
   }
 }
 
-/// Takes the message out of the body. Returns the refusal if it is not exactly one.
-std::optional<RateLimitExchange::Refusal> RateLimitExchange::unwrap(
-    std::string_view& message) const {
-  const std::string_view body = memory_->body;
-  if (body.size() > rls::most_message_bytes + prefix_size)
-    return Refusal{grpc::Status::resource_exhausted, "the message is longer than 65536 bytes"};
-  if (body.size() < prefix_size)
-    return Refusal{grpc::Status::invalid_argument, "the call has no message"};
-  if (body[0] != '\0')
-    return Refusal{grpc::Status::unimplemented, "compressed messages are not supported"};
-  std::size_t size = 0;
-  for (std::size_t i = 1; i < prefix_size; ++i)
-    size = size << 8 | static_cast<unsigned char>(body[i]);
-  if (body.size() - prefix_size != size)
-    return Refusal{grpc::Status::invalid_argument, "the call has not exactly one message"};
-  message = body.substr(prefix_size);
-  return std::nullopt;
-}
-
 loop::Task<> RateLimitExchange::call(rls::Method method, std::string_view message) {
   rls::Request& request = memory_->call.request();
   request.clear();
   if (const std::string_view reason = rls::read_protobuf(message, request); !reason.empty())
     co_return co_await refuse({grpc::Status::invalid_argument, reason});
   if (const auto refusal = co_await decide(method)) co_return co_await refuse(*refusal);
-  begin_message(memory_->message);
+  begin_grpc_message(memory_->message);
   rls::append_protobuf(memory_->message, memory_->response);
-  end_message(memory_->message);
+  end_grpc_message(memory_->message);
   co_await answer_message();
 }
 
@@ -355,9 +341,9 @@ loop::Task<> RateLimitExchange::check_health(std::string_view message) {
   const rls::ServingStatus status = status_of(request.service, in_.context.draining);
   if (status == rls::ServingStatus::service_unknown)
     return refuse({grpc::Status::not_found, "the service has no health status"});
-  begin_message(memory_->message);
+  begin_grpc_message(memory_->message);
   rls::append_protobuf(memory_->message, status);
-  end_message(memory_->message);
+  end_grpc_message(memory_->message);
   return answer_message();
 }
 
@@ -380,9 +366,9 @@ loop::Task<> RateLimitExchange::watch_health(std::string_view message) {
     const bool draining = in_.context.draining;
     const rls::ServingStatus status = status_of(request.service, draining);
     if (status != sent) {
-      begin_message(memory_->message);
+      begin_grpc_message(memory_->message);
       rls::append_protobuf(memory_->message, status);
-      end_message(memory_->message);
+      end_grpc_message(memory_->message);
       responder.append(memory_->message);
       sent = status;
       if (draining) {

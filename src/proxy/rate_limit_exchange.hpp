@@ -98,30 +98,33 @@ class RateLimitExchange {
     Instant& asked_at;  ///< set when the store is asked
   };
 
-  explicit RateLimitExchange(const Dependencies& dependencies);
-  ~RateLimitExchange();
-  RateLimitExchange(const RateLimitExchange&) = delete;
-  RateLimitExchange& operator=(const RateLimitExchange&) = delete;
-
-  /// Serves the request. Returns the failure if it could not be read; then nothing is answered.
-  loop::Task<Failure> run();
-
- private:
+  /// The status of a call that is not answered with a message.
   struct Refusal {
     grpc::Status status = grpc::Status::internal;
     std::string_view reason;
   };
 
+  explicit RateLimitExchange(const Dependencies& dependencies);
+  ~RateLimitExchange();
+  RateLimitExchange(const RateLimitExchange&) = delete;
+  RateLimitExchange& operator=(const RateLimitExchange&) = delete;
+
+  /// Reads the message of a Check, for CheckCall. Empty: the call has been refused.
+  loop::Task<Failure> read_check(std::string& message);
+  /// Refuses a call.
+  loop::Task<> refuse(Refusal refusal);
+  /// Serves the request. Returns the failure if it could not be read; then nothing is answered.
+  loop::Task<Failure> run();
+
+ private:
   loop::Task<Failure> serve_grpc();
   loop::Task<Failure> serve_http();
   loop::Task<Failure> read_body();
-  std::optional<Refusal> unwrap(std::string_view& message) const;
   loop::Task<> call(rls::Method method, std::string_view message);
   loop::Task<std::optional<Refusal>> decide(rls::Method method);
   void count(const limiter::Verdict& verdict);
   void add_headers(const limiter::Verdict& verdict);
   loop::Task<> answer_message();
-  loop::Task<> refuse(Refusal refusal);
   loop::Task<> check_health(std::string_view message);
   loop::Task<> watch_health(std::string_view message);
   loop::Task<> answer_text(int status, std::string_view text);

@@ -1,0 +1,122 @@
+#include "proxy/check_call.hpp"
+
+#include <utility>
+
+#include "base/ip_address.hpp"
+#include "decision/header_list_inspection.hpp"
+#include "grpc/fields.hpp"
+#include "http/characters.hpp"
+#include "proxy/grpc_message.hpp"
+#include "proxy/own_answers.hpp"
+#include "rls/messages.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::string_view no_request = "the message describes no request";
+constexpr std::string_view bad_field = "a header of the message cannot be one of HTTP";
+
+bool is_field(const http::Field& field) {
+  return http::is_token(field.name) && http::is_field_value(field.value);
+}
+
+/// The status of the call for a denial, besides its response.
+grpc::Status denial_status_of(int http_status) {
+  if (http_status == 429) return grpc::Status::resource_exhausted;
+  if (http_status == 401) return grpc::Status::unauthenticated;
+  return grpc::Status::permission_denied;
+}
+
+}  // namespace
+
+std::string_view CheckCall::read(std::string message,
+                                 const identity::ClientAddressSettings& settings) {
+  message_ = std::move(message);
+  if (const auto reason = rls::read_protobuf(message_, check_); !reason.empty()) return reason;
+  if (check_.method.empty() || check_.path.empty()) return no_request;
+  head_.begin(rls::most_message_bytes);
+  const http::Field pseudo[] = {{":method", check_.method},
+                                {":scheme", check_.scheme.empty() ? "http" : check_.scheme},
+                                {":authority", check_.host},
+                                {":path", check_.path}};
+  for (const http::Field& field : pseudo) {
+    if (!http::is_field_value(field.value)) return bad_field;
+    if (!field.value.empty()) head_.add(field.name, field.value);
+  }
+  std::string name;
+  for (const http::Field& field : check_.headers) {
+    if (field.name.starts_with(':')) continue;  // as the attributes of the message
+    if (!is_field(field)) return bad_field;
+    name.assign(field.name);
+    for (char& c : name)
+      c = http::to_lower(c);
+    head_.add(name, field.value);
+  }
+  if (request_.peer_is_trusted) {
+    if (const auto source = IpAddress::parse(check_.source_address)) {
+      request_.peer = *source;
+      request_.peer_is_trusted = identity::is_trusted(settings, *source);
+    }
+  }
+  other_view_ = request_.view;
+  other_fields_ = std::move(request_.fields);
+  other_is_grpc_call_ = std::exchange(request_.is_grpc_call, false);
+  request_.view = {};
+  request_.fields.clear();
+  return {};
+}
+
+std::optional<http::Refusal> CheckCall::inspect(const decision::RequestRules& rules) {
+  auto refusal = decision::inspect_header_list(rules, head_, false, request_);
+  request_.view.version_major = request_.view.version_minor = 1;  // answered as one without gRPC
+  return refusal;
+}
+
+void CheckCall::swap_requests() {
+  std::swap(request_.view, other_view_);
+  std::swap(request_.fields, other_fields_);
+  std::swap(request_.is_grpc_call, other_is_grpc_call_);
+}
+
+void CheckCall::fill(const OwnAnswer& answer) {
+  response_.clear();
+  if (answer.status < 400) {
+    response_.response_headers.add(*answer.limit_fields);
+    response_.request_headers.add(*answer.fields);
+    return;
+  }
+  response_.status = denial_status_of(answer.status);
+  response_.message = answer.detail;
+  response_.http_status = static_cast<std::uint32_t>(answer.status);
+  response_.body = answer.body;
+  http::FieldSection all;
+  add_own_answer_fields(all, answer, {.limit_fields = answer.limit_fields}, {});
+  for (const http::Field field : all) {
+    const bool is_of_proxy =
+        http::iequals(field.name, "date") || http::iequals(field.name, "content-length");
+    if (!is_of_proxy) response_.response_headers.add(field.name, field.value);
+  }
+}
+
+loop::Task<> CheckCall::answer(OwnAnswer answer) {
+  status_ = answer.status;
+  has_begun_ = true;
+  swap_requests();
+  if (answer.status == 503) {
+    answer.grpc_status = grpc::Status::unavailable;
+    co_await call_.answer(grpc_answer(answer, {}, {}, grpc_));
+  } else {
+    fill(answer);
+    begin_grpc_message(body_);
+    rls::append_protobuf(body_, response_);
+    end_grpc_message(body_);
+    trailers_.clear();
+    trailers_.add("grpc-status", "0");
+    co_await call_.answer(
+        {.status = 200, .content_type = grpc::content_type, .body = body_, .trailers = &trailers_});
+  }
+  bytes_sent_ = call_.bytes_sent();
+  swap_requests();
+}
+
+}  // namespace weir::proxy
