@@ -1,7 +1,10 @@
 """A real Envoy asks Weir for its rate limits."""
 
 import base64
+import json
+import tempfile
 import time
+from pathlib import Path
 
 from harness.client import Connection, request_bytes
 from harness.envoy import Envoy, cluster, listener, typed
@@ -49,11 +52,21 @@ class BehindEnvoy(RlsCase):
         port = free_port()
         routes = [{"match": {"prefix": "/"}, "route": {"cluster": "api", **({} if in_filter else limited)}}]
         started = Envoy({"static_resources": {
-            "listeners": [listener(port, filters, {"routes": routes}, use_remote_address=True)],
+            "listeners": [listener(port, filters, {"routes": routes}, use_remote_address=True,
+                                   access_log=[self.access_log()])],
             "clusters": [cluster("api", self.api.port),
                          cluster("weir", self.service_port, http2=True)]}}, port)
         self.addCleanup(started.stop)
-        self.port = port
+        self.port, self.envoy_process = port, started
+
+    def access_log(self):
+        directory = tempfile.TemporaryDirectory(prefix="weir-envoy-log-")
+        self.addCleanup(directory.cleanup)
+        self.log = Path(directory.name) / "log"
+        line = "%RESPONSE_CODE% %DYNAMIC_METADATA(envoy.filters.http.ratelimit)%\n"
+        return {"name": "envoy.access_loggers.file", "typed_config": typed(
+            "extensions.access_loggers.file.v3.FileAccessLog", path=str(self.log),
+            log_format={"text_format_source": {"inline_string": line}})}
 
     def get(self, *fields, source=None, target="/"):
         with self.connect_to_envoy(source) as client:
@@ -129,6 +142,15 @@ class BehindEnvoy(RlsCase):
         eventually(lambda: self.client.ask("d", look).remaining == [0], "the second cost uses up the limit")
         self.assertEqual(self.get(("X-User", "bob")).status, 200)
 
+    def test_the_policy_that_denied_is_in_the_metadata_of_the_request(self):
+        self.begin(limit("user", 1, metadata={"tier": "low"}), rate_limits=[{"actions": [header("x-user", "user")]}])
+        for _ in range(2):
+            self.get(("X-User", "ann"))
+        self.envoy_process.process.stop()  # writes the log
+        lines = [line.split(" ", 1) for line in self.log.read_text().splitlines()]
+        self.assertEqual([(code, json.loads(found)) for code, found in lines],
+                         [("200", {"metadata": {"tier": "low"}}), ("429", {"policy": "d.user"})])
+
     def test_without_weir_requests_are_served(self):
         self.begin(limit("user", 1), rate_limits=[{"actions": [header("x-user", "user")]}])
         self.assertEqual(self.get(("X-User", "ann")).status, 200)
@@ -146,7 +168,6 @@ class BehindEnvoy(RlsCase):
         rate_limits = [{"actions": [header("x-user", "user")]}]
         self.begin(limit("user", 1), rate_limits=rate_limits, failure_mode_deny=True,
                    weir={"redis": redis, "store": {"timeout": "100ms", "connect_timeout": "100ms"}})
-        self.await_redis(self.weir)
         self.assertEqual(self.get(("X-User", "ann")).status, 200)
         redis.stop()
         self.assertEqual(self.get(("X-User", "ann")).status, 500)

@@ -149,16 +149,23 @@ class Limits(RlsCase):
         self.assertEqual([client.ask(name, [("user", "1")]).code for name in ("d", "e", "d", "e")],
                          ["OK", "OK", "OVER_LIMIT", "OVER_LIMIT"])
 
-    def test_files_with_one_domain_are_merged(self):
-        client = self.serve_limits(domain(limit("a", 1)), domain(limit("b", 1)))
-        self.assertEqual(self.ask(client, "a", count=2) + self.ask(client, "b", count=2), ["OK", "OVER_LIMIT"] * 2)
-
     def test_a_changed_file_applies_after_a_reload(self):
         client = self.serve_limits(domain(limit("user", 1)))
         self.assertEqual(self.ask(client, "user", count=2), ["OK", "OVER_LIMIT"])
         self.write_limits(domain(limit("user", 5)))
         self.reload()
         self.assertEqual(client.ask("d", [("user", "new")]).statuses[0].limit, (5, "HOUR"))
+
+    def test_a_second_file_with_the_domain_is_refused(self):
+        client = self.serve_limits(domain(limit("user", 1)))
+        self.write_limits(domain(limit("team", 1)), "1.yaml")
+        self.assertIn("already that of file", json.dumps(self.reload_fails()))
+        self.assertEqual(self.ask(client, "user", count=2), ["OK", "OVER_LIMIT"])
+
+    def test_a_changed_file_applies_by_itself(self):
+        client = self.serve_limits(domain(limit("user", 1)))
+        self.write_limits(domain(limit("user", 5)))
+        eventually(lambda: client.ask("d", [("user", "ann")]).statuses[0].limit == (5, "HOUR"), "the file is read")
 
     def test_a_wrong_file_is_refused_and_the_old_limits_stay(self):
         client = self.serve_limits(domain(limit("user", 1)))
@@ -248,7 +255,14 @@ class Answers(RlsCase):
         self.assertEqual(client.ask("d", *both).code, "OK")
         denied = client.ask("d", *both)
         self.assertEqual((denied.code, denied.codes), ("OVER_LIMIT", ["OK", "OVER_LIMIT"]))
-        self.assertEqual(denied.dynamic_metadata["weir"]["policy"], "logins")
+        self.assertEqual(denied.dynamic_metadata, {"policy": "logins"})
+        self.assertIsNone(client.ask("d", [("a", "1")]).dynamic_metadata)
+
+    def test_the_metadata_of_limits_that_admit_is_passed_on(self):
+        client = self.serve_limits(domain(limit("a", 1, metadata={"tier": {"name": "low"}, "n": [1, True]})))
+        answers = [client.ask("d", [("a", "1")]) for _ in range(2)]
+        self.assertEqual(answers[0].dynamic_metadata, {"metadata": {"tier": {"name": "low"}, "n": [1, True]}})
+        self.assertEqual(answers[1].dynamic_metadata, {"policy": "d.a"})
 
 
 class Descriptors(RlsCase):
@@ -301,7 +315,6 @@ class Shared(RlsCase):
         redis = self.redis()
         client = self.serve_limits(domain(limit("user", 1)), redis=redis,
                                    store={"on_failure": on_failure, "timeout": "100ms", "connect_timeout": "100ms"})
-        self.await_redis(self.weir)
         self.assertEqual(client.ask("d", [("user", "ann")]).code, "OK")
         redis.stop()
         return client
@@ -352,8 +365,10 @@ class Protocol(RlsCase):
         data = request("d", [("user", "ann")]).SerializeToString() + b"\xfa\x3f\x01x"
         self.assertEqual(self.client.send(data).remaining, [1])
 
-    def test_what_is_too_much_is_an_invalid_argument(self):
-        for made in (request("d", [("user", "x" * 70_000)]), request("d", *[[("user", str(i))] for i in range(65)]),
+    def test_what_is_too_much_is_refused(self):
+        large = request("d", [("user", "x" * 65_537)])
+        self.assertEqual(self.client.send(large).grpc_status, "RESOURCE_EXHAUSTED")
+        for made in (request("d", *[[("user", str(i))] for i in range(65)]),
                      request("d", [(f"k{i}", "v") for i in range(65)])):
             self.assertEqual(self.client.send(made).grpc_status, "INVALID_ARGUMENT", made.ByteSize())
         self.assertEqual(len(self.client.ask("d", *[[("other", str(i))] for i in range(64)]).statuses), 64)
@@ -406,26 +421,54 @@ class Protocol(RlsCase):
             self.assertEqual(client.get("/other").status, 404)
 
 
+class Records(RlsCase):
+    """Metrics and the access log."""
+
+    def ask_three_times(self, **options):
+        client = self.serve_limits(domain(limit("user", 2), limit("path", 9, value="/x")), **options)
+        for _ in range(3):
+            client.ask("d", [("user", "ann-who-is-secret")], [("path", "/x")])
+
+    def test_policies_are_named_after_the_descriptors(self):
+        self.ask_three_times()
+        for outcome, count in ("allowed", 2), ("denied", 1):
+            self.assertEqual(self.gauge(self.weir, "weir_decisions_total", policy="d.user", outcome=outcome), count)
+        self.assertEqual(self.gauge(self.weir, "weir_decisions_total", policy="d.path_/x", outcome="allowed"), 3)
+
+    def test_the_metrics_of_the_reference(self):
+        self.ask_three_times(service={"reference_metrics": True})
+        for name, count in ("total_hits", 3), ("within_limit", 2), ("over_limit", 1), ("near_limit", 1):
+            self.assertEqual(self.gauge(self.weir, f"ratelimit_service_rate_limit_{name}", domain="d", key1="user",
+                                        key2="", key3=""), count, name)
+
+    def test_a_line_of_the_log_has_the_decision_and_no_value(self):
+        self.ask_three_times(access_log={"path": "access.log"})
+        lines = self.log_lines(self.weir, 3)
+        self.assertEqual([line["decision"] for line in lines], ["allowed", "allowed", "denied"])
+        self.assertEqual([line["grpc_status"] for line in lines], [0, 0, 0])
+        self.assertEqual([one["policy"] for one in lines[2]["denied_by"]], ["d.user"])
+        self.assertNotIn("ann-who-is-secret", json.dumps(lines))
+
+
 class Beside(RlsCase):
     """The service beside the proxy in one process."""
 
     def test_a_policy_and_a_key_are_one_count_for_both(self):
-        # The only key of the descriptor is named after an identity, so it is a value of this identity.
         config = limited({"p": {"algorithm": "fixed_window", "rate": "2/1h"}}, [{"policy": "p", "key": "api_key"}],
                          {"api_key": {"header": "x-api-key"}}, admin=ADMIN)
         config["rate_limit_service"] = {"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
-            {"domain": "d", "entries": {"api_key": "*"}, "policy": "p", "key": ["api_key"]}]}
+            {"domain": "d", "entries": {"user": "*"}, "policy": "p", "key": ["user"], "identity": "api_key"}]}
         weir = self.start(config)
         client = self.client_of(weir)
         with self.connect(weir) as proxy:
             self.assertEqual(proxy.get("/", {"X-Api-Key": "ann"}).status, 200)
-        self.assertEqual(codes(client.ask("d", [("api_key", "ann")]) for _ in range(2)), ["OK", "OVER_LIMIT"])
+        self.assertEqual(codes(client.ask("d", [("user", "ann")]) for _ in range(2)), ["OK", "OVER_LIMIT"])
 
     def test_an_override_of_the_policy_applies(self):
         config = limited({"p": {"algorithm": "fixed_window", "rate": "1/1h"}}, [{"policy": "p", "key": "api_key"}],
                          {"api_key": {"header": "x-api-key"}}, admin=ADMIN)
         config["rate_limit_service"] = {"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
-            {"domain": "d", "entries": {"api_key": "*"}, "policy": "p", "key": ["api_key"]}]}
+            {"domain": "d", "entries": {"user": "*"}, "policy": "p", "key": ["user"], "identity": "api_key"}]}
         weir = self.start(config)
         client = self.client_of(weir)
         with self.connect_admin(weir) as admin:
@@ -433,6 +476,6 @@ class Beside(RlsCase):
             put = admin.request("PUT", "/v1/overrides", {"Content-Type": "application/json"},
                                 json.dumps(override).encode())
             self.assertEqual(put.status, 200, put.body)
-        found = eventually(lambda: [answer for answer in [client.ask("d", [("api_key", "ann")])]
+        found = eventually(lambda: [answer for answer in [client.ask("d", [("user", "ann")])]
                                     if answer.statuses[0].limit[0] == 3], "the override applies")
         self.assertEqual(found[0].code, "OK")

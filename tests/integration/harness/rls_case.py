@@ -43,6 +43,8 @@ class RlsCase(RedisCase, ReloadCase):
             config |= {"identity_secret": SECRET,
                        "store": {"type": "redis", "redis": {**patient, **sections.pop("store", {}), "url": redis.url}}}
         self.weir = self.start({**config, **sections})
+        if redis is not None:
+            self.await_redis(self.weir)
         return self.client_of(self.weir)
 
     def write_limits(self, file, name="0.yaml"):
