@@ -1,4 +1,4 @@
-"""The rate limit service: its protocol, what each key of a file does, and its failures."""
+"""The rate limit service: what each key of a file does, what its answers contain, and its failures."""
 
 import json
 import time
@@ -6,7 +6,7 @@ import time
 from harness.case import limited
 from harness.override_case import in_an_hour
 from harness.rls_case import ADMIN, MOST_REMAINING, RlsCase, domain, limit
-from harness.rls_messages import descriptor, request
+from harness.rls_messages import descriptor
 from harness.waiting import eventually
 
 HOUR = 3600
@@ -331,94 +331,6 @@ class Shared(RlsCase):
     def test_without_redis_local_counts_in_this_instance(self):
         client = self.lose_redis("local")
         self.assertEqual(codes(client.ask("d", [("user", "bob")]) for _ in range(2)), ["OK", "OVER_LIMIT"])
-
-
-class Protocol(RlsCase):
-    """The calls and requests that the listener serves."""
-
-    def setUp(self):
-        super().setUp()
-        self.client = self.serve_limits(domain(limit("user", 2)))
-
-    def test_health(self):
-        for service in "", "ratelimit":
-            self.assertEqual(self.client.check(service), "SERVING", service)
-        self.assertEqual(self.client.check("no.such.Service"), "NOT_FOUND")
-
-    def test_watch_begins_with_the_state(self):
-        for service, state in ("", "SERVING"), ("no.such.Service", "SERVICE_UNKNOWN"):
-            call = self.client.watch(service)
-            self.assertEqual(self.client.health(next(call)), state)
-            call.cancel()
-
-    def test_unknown_methods_are_unimplemented(self):
-        for path in ("/envoy.service.ratelimit.v3.RateLimitService/Other", "/shop.Cart/Add",
-                     "/envoy.service.ratelimit.v2.RateLimitService/ShouldRateLimit"):
-            self.assertEqual(self.client.call(path, b"").code, "UNIMPLEMENTED", path)
-
-    def test_what_cannot_be_read_is_an_invalid_argument(self):
-        whole = request("d", [("user", "ann")]).SerializeToString()
-        for data in b"\xff\xff", whole[:-1], b"\x0a\x01\xff":  # the last: a domain that is not UTF-8
-            self.assertEqual(self.client.send(data).grpc_status, "INVALID_ARGUMENT", data)
-
-    def test_unknown_fields_are_ignored(self):
-        data = request("d", [("user", "ann")]).SerializeToString() + b"\xfa\x3f\x01x"
-        self.assertEqual(self.client.send(data).remaining, [1])
-
-    def test_what_is_too_much_is_refused(self):
-        large = request("d", [("user", "x" * 65_537)])
-        self.assertEqual(self.client.send(large).grpc_status, "RESOURCE_EXHAUSTED")
-        for made in (request("d", *[[("user", str(i))] for i in range(65)]),
-                     request("d", [(f"k{i}", "v") for i in range(65)])):
-            self.assertEqual(self.client.send(made).grpc_status, "INVALID_ARGUMENT", made.ByteSize())
-        self.assertEqual(len(self.client.ask("d", *[[("other", str(i))] for i in range(64)]).statuses), 64)
-        limits = [[("user", str(i))] for i in range(17)]
-        self.assertEqual(len(self.client.ask("d", *limits[:16]).statuses), 16)
-        self.assertNotEqual(self.client.ask("d", *limits).grpc_status, "OK")
-
-    def test_many_calls_on_one_connection(self):
-        made = request("d", [("user", "many")]).SerializeToString()
-        path = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
-        calls = [self.client.channel.unary_unary(path).future(made, timeout=60) for _ in range(300)]
-        self.assertEqual(sum(b"\x08\x01" == call.result()[:2] for call in calls), 2)
-
-    def test_json(self):
-        asked = {"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "json"}]}]}
-        answers = [self.ask_json(asked) for _ in range(3)]
-        self.assertEqual([answer.status for answer in answers], [200, 200, 429])
-        self.assertEqual({answer["Content-Type"] for answer in answers}, {"application/json"})
-        bodies = [answer.json() for answer in answers]
-        self.assertEqual([body["overallCode"] for body in bodies], ["OK", "OK", "OVER_LIMIT"])
-        status = bodies[0]["statuses"][0]
-        self.assertRegex(status.pop("durationUntilReset"), r"^\d+(\.\d+)?s$")
-        self.assertEqual(status, {"code": "OK", "currentLimit": {"requestsPerUnit": 2, "unit": "HOUR"},
-                                  "limitRemaining": 1})
-        self.assertNotIn("limitRemaining", bodies[1]["statuses"][0])  # proto3 JSON leaves out 0
-        self.assertIn({"key": "ratelimit-limit", "value": "2"},
-                      [{**one, "key": one["key"].lower()} for one in bodies[0]["responseHeadersToAdd"]])
-
-    def test_json_and_grpc_count_together(self):
-        self.ask_json({"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "both"}]}],
-                       "hitsAddend": 2})
-        self.assertEqual(self.client.ask("d", [("user", "both")]).code, "OVER_LIMIT")
-
-    def test_json_takes_both_spellings_of_a_name_and_numbers_in_quotes(self):
-        for left, hits in (1, {"hitsAddend": "1"}), (0, {"hits_addend": 1}):
-            body = self.ask_json({"domain": "d", "descriptors": [
-                {"entries": [{"key": "user", "value": "names"}], **hits}]}).json()
-            self.assertEqual(body["statuses"][0].get("limitRemaining", 0), left)
-
-    def test_json_that_cannot_be_read_is_400(self):
-        for body in (b"", b"{", b"[]", {"domain": "d"}, {"descriptors": [{"entries": [{"key": "a", "value": "b"}]}]},
-                     {"domain": "d", "unknown": 1}, {"domain": 1}, {"domain": "d", "descriptors": 1},
-                     {"domain": "d", "descriptors": [{"entries": [{"key": "a"}]}], "hitsAddend": -1}):
-            self.assertEqual(self.ask_json(body).status, 400, body)
-
-    def test_healthcheck(self):
-        with self.connect_to(self.weir.addresses[-1]) as client:
-            answer = client.get("/healthcheck")
-            self.assertEqual((answer.status, answer.body), (200, b"OK"))
-            self.assertEqual(client.get("/other").status, 404)
 
 
 class Records(RlsCase):
