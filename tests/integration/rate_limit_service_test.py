@@ -144,6 +144,11 @@ class Limits(RlsCase):
         self.assertEqual([answer.codes for answer in answers],
                          [["OK"] * 3, ["OVER_LIMIT", "OK", "OK"], ["OVER_LIMIT", "OVER_LIMIT", "OK"]])
 
+    def test_shadow_mode_is_stronger_than_quota_mode(self):
+        client = self.serve_limits(domain(limit("a", 1, shadow_mode=True, quota_mode=True)))
+        answers = [client.ask("d", [("a", "1")]) for _ in range(2)]
+        self.assertEqual([(answer.code, answer.codes) for answer in answers], [("OK", ["OK"])] * 2)
+
     def test_domains_are_apart(self):
         client = self.serve_limits(domain(limit("user", 1)), domain(limit("user", 1), name="e"))
         self.assertEqual([client.ask(name, [("user", "1")]).code for name in ("d", "e", "d", "e")],
@@ -198,9 +203,9 @@ class Hits(RlsCase):
         look = descriptor(("user", "a"), hits_addend=0)
         self.assertEqual(self.left(look), [10])
         self.assertEqual(self.left([("user", "a")], hits_addend=10), [0])
+        # A look asks for room: a client that charges afterwards would otherwise never be denied.
         answer = self.client.ask("d", look)
-        self.assertEqual((answer.code, answer.remaining), ("OK", [0]))
-        self.assertEqual(self.client.ask("d", [("user", "a")]).code, "OVER_LIMIT")
+        self.assertEqual((answer.code, answer.remaining), ("OVER_LIMIT", [0]))
 
     def test_negative_hits_give_back(self):
         self.assertEqual(self.left([("user", "a")], hits_addend=10), [0])
@@ -321,12 +326,12 @@ class Shared(RlsCase):
 
     def test_without_redis_deny_is_unavailable(self):
         client = self.lose_redis("deny")
-        self.assertEqual(client.ask("d", [("user", "ann")]).grpc_status, "UNAVAILABLE")
+        self.assertEqual(client.ask("d", [("user", "bob")]).grpc_status, "UNAVAILABLE")
         self.assertEqual(client.ask("d", [("nothing", "1")]).code, "OK")
 
     def test_without_redis_allow_is_ok(self):
         client = self.lose_redis("allow")
-        self.assertEqual(codes(client.ask("d", [("user", "ann")]) for _ in range(3)), ["OK"] * 3)
+        self.assertEqual(codes(client.ask("d", [("user", "bob")]) for _ in range(3)), ["OK"] * 3)
 
     def test_without_redis_local_counts_in_this_instance(self):
         client = self.lose_redis("local")

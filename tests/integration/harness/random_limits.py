@@ -9,9 +9,9 @@ PATTERNS = ["a*", "ab*", "b*", "/*", "*"]
 NEWER_PATTERNS = ["a*c", "*b", "*b*", "/*/x"]
 UNITS = ["hour", "day", "week", "month", "year", "HOUR", "Day"]
 NAMES = ["one", "two", "three"]
-# Of limits that requests state themselves; each value has one unit, as the reference counts an hour and a day together
-# if both begin at the same time.
-STATED = {"a": "HOUR", "b": "DAY", "c": "YEAR"}
+# Limits that requests state themselves, by their value. Each value has one unit, because the reference counts an hour
+# and a day together if both begin at the same time.
+STATED = {"a": ([1, 2, 4], "HOUR"), "b": ([3, 9], "DAY"), "c": ([0], "YEAR")}
 
 
 class RandomLimits:
@@ -86,8 +86,8 @@ class RandomLimits:
             hits = random.choice([0, 1, 2, 3]) if self.sometimes(0.2) else None
             if self.sometimes(0.1):
                 value = random.choice(list(STATED))
-                made.append(descriptor(("stated", value), limit=(random.randint(0, 4), STATED[value]),
-                                       hits_addend=hits))
+                counts, unit = STATED[value]
+                made.append(descriptor(("stated", value), limit=(random.choice(counts), unit), hits_addend=hits))
             else:
                 made.append(descriptor(*self.entries(), hits_addend=hits))
         if self.sometimes(0.05):
