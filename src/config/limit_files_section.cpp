@@ -184,6 +184,7 @@ class LimitFilesReader {
                                 .name = limit.name,
                                 .replaces = limit.replaces,
                                 .quota_mode = from.quota_mode,
+                                .shadow_mode = from.shadow_mode,
                                 .detailed_metric = from.detailed_metric,
                                 .metadata = from.metadata};
     if (limit.unlimited) return to;

@@ -77,6 +77,7 @@ struct DescriptorLimit {
   /// Denies a request only if all limits of the request with this flag deny it. Its policy is a
   /// shadow policy.
   bool quota_mode = false;
+  bool shadow_mode = false;      ///< stronger than quota_mode: its descriptor is always OK
   bool detailed_metric = false;  ///< counted with the values of the request
   std::string metadata{};        ///< a JSON object for the answer; empty: none
   friend bool operator==(const DescriptorLimit&, const DescriptorLimit&) = default;

@@ -314,15 +314,15 @@ void RateLimitCall::answer(Response& to, Instant now) const {
     const bool is_quota = applied.limit != nullptr && applied.limit->quota_mode;
     const bool is_over = !applied.decision.allowed;
     quotas += is_quota ? 1 : 0;
-    exhausted_quotas += is_quota && is_over ? 1 : 0;
+    const bool is_shown_over = is_over && (is_quota ? !applied.limit->shadow_mode : !policy.shadow);
+    exhausted_quotas += is_quota && is_shown_over ? 1 : 0;
     if (!is_over && applied.limit != nullptr) metadata.merge(applied.limit->metadata);
     const rules::Policy& numbers =
         applied.claim.terms != nullptr ? applied.claim.terms->terms.numbers : policy.numbers;
-    DescriptorStatus status{
-        .code = is_over && (is_quota || !policy.shadow) ? Code::over_limit : Code::ok,
-        .current_limit = applied.current,
-        .limit_remaining = is_over ? 0 : saturated(applied.decision.remaining),
-        .duration_until_reset = reset_of(numbers, applied.decision, now)};
+    DescriptorStatus status{.code = is_shown_over ? Code::over_limit : Code::ok,
+                            .current_limit = applied.current,
+                            .limit_remaining = is_over ? 0 : saturated(applied.decision.remaining),
+                            .duration_until_reset = reset_of(numbers, applied.decision, now)};
     status.current_limit->requests_per_unit = saturated(applied.decision.limit);
     DescriptorStatus& shown = to.statuses[applied.descriptor];
     const bool is_closer =

@@ -117,6 +117,17 @@ TEST_CASE("Quotas deny a request only if all of them do") {
   CHECK(both.overall_code == Code::over_limit);
 }
 
+TEST_CASE("Shadow mode is stronger than quota mode") {
+  Service service;
+  auto& limit = service.limit("a", 1);
+  limit.quota_mode = limit.shadow_mode = true;
+  service.policy_of(limit).shadow = true;
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "O");
+  const Response& denied = service.ask({{{{"a", "1"}}}});
+  CHECK(codes(denied) == "O");
+  CHECK(denied.overall_code == Code::ok);
+}
+
 TEST_CASE("A limit can be unlimited, 0, or replace others") {
   Service service;
   service.limit("free", 1).policy.reset();
