@@ -261,19 +261,28 @@ void ClaimMaker::add(const StatedClaim& stated, Evaluation& evaluation) const {
   const Policy& policy = options_.policies[stated.policy];
   const PolicyRecord& record = policies_[stated.policy];
   const StatedTerms* const own = stated.terms;
-  const LocalShare& share = own != nullptr ? own->local : local_shares_.of(stated.policy, 0);
-  const Terms& terms = own != nullptr ? own->terms : policy;
+  const PlannedTerms* planned = nullptr;
+  if (own == nullptr && !policy.planned.empty()) {
+    const auto plan = limiter::plan_of(options_.plans, stated.identity_index, stated.identity);
+    if (plan) planned = policy.under(*plan);
+  }
+  const std::size_t index = policy.index_of(planned);
+  const LocalShare& share = own != nullptr ? own->local : local_shares_.of(stated.policy, index);
+  const Terms& terms = own != nullptr ? own->terms : policy.terms_of(planned);
+  const bool may_lease = policy.lease && own == nullptr && !is_exempt(planned);
   evaluation.claims.push_back(
       {.policy = &terms.numbers,
        .local_policy = &share.numbers,
        .identity = stated.identity,
        .policy_id = record.id,
-       .policy_revision = record.revision + (own != nullptr ? own->revision : 0),
+       .policy_revision =
+           record.revision + (own != nullptr ? own->revision : static_cast<std::uint32_t>(index)),
        .shadow = policy.shadow,
-       .on_failure = share.on_failure,
+       .is_exempt = is_exempt(planned),
+       .on_failure = is_exempt(planned) ? OnFailure::allow : share.on_failure,
        .demand = {.cost = stated.cost, .overdraft = stated.overdraft},
        .attributes = {},
-       .lease = policy.lease && own == nullptr ? &record.counters->leased : nullptr});
+       .lease = may_lease ? &record.counters->leased : nullptr});
   evaluation.policies.push_back(
       {.policy = &policy, .terms = &terms, .identity = stated.identity_index});
 }

@@ -90,4 +90,15 @@ PlanReading default_reading(const Plans& plans) {
   return {.state = PlanReading::State::found, .plan = *plans.default_plan};
 }
 
+std::optional<std::size_t> plan_of(const Plans& plans, std::size_t identity, const Hash128& key) {
+  const identity::Resolution found{.state = identity::Resolution::State::found, .key = key};
+  for (const PlanSource& source : plans.sources) {
+    const auto* const file = std::get_if<PlanFromFile>(&source.from);
+    if (file == nullptr || file->identity != identity) continue;
+    const auto reading = read_file(*file, found);
+    if (reading && reading->found()) return reading->found();
+  }
+  return plans.default_plan;
+}
+
 }  // namespace weir::limiter

@@ -94,6 +94,9 @@ std::optional<PlanReading> read_claim(const Plans& plans, const PlanFromClaim& f
                                       identity::TokenReadings& tokens);
 std::optional<PlanReading> read_file(const PlanFromFile& from,
                                      const identity::Resolution& identity);
+/// Returns the plan of an identity whose request nobody has seen: that of the first file for it,
+/// else the default.
+std::optional<std::size_t> plan_of(const Plans& plans, std::size_t identity, const Hash128& key);
 /// The plan without a source that counts.
 PlanReading default_reading(const Plans& plans);
 

@@ -99,8 +99,7 @@ const InvalidRequest* RateLimitCall::add_limits(const DomainRules& domain, std::
     const std::size_t identity = own->identity.value_or(rules_->descriptors.options().identity);
     invalid =
         add(index, {.origin = Origin::policy,
-                    .current = {saturated(policy.numbers.capacity), unit_of(policy.numbers.refill),
-                                policy.name},
+                    .current = {.name = policy.name},
                     .claim = {.policy = own->policy, .identity_index = identity, .identity = key}});
   }
   return invalid;
@@ -155,7 +154,8 @@ const InvalidRequest* RateLimitCall::add(std::size_t descriptor, Applied applied
   if (applied.looks_beyond || (applied.is_asked && applied.origin == Origin::request)) {
     const std::int64_t count =
         std::int64_t{applied.current.requests_per_unit} + (applied.looks_beyond ? 1 : 0);
-    applied.claim.terms = terms_of(policy, std::max<std::int64_t>(count, 1), applied.current.unit);
+    applied.claim.terms =
+        stated_terms(policy, std::max<std::int64_t>(count, 1), applied.current.unit);
     if (applied.claim.terms == nullptr) return &unusable_limit;
   }
   applied_.push_back(applied);
@@ -163,9 +163,9 @@ const InvalidRequest* RateLimitCall::add(std::size_t descriptor, Applied applied
 }
 
 /// The terms of a policy with another rate; nullptr: no policy can have it.
-const limiter::StatedTerms* RateLimitCall::terms_of(const limiter::Policy& policy,
-                                                    std::int64_t count,
-                                                    options::RateLimitUnit unit) {
+const limiter::StatedTerms* RateLimitCall::stated_terms(const limiter::Policy& policy,
+                                                        std::int64_t count,
+                                                        options::RateLimitUnit unit) {
   rules::Definition definition = policy.definition;
   definition.rates = {{.count = count, .per = options::length_of(unit)}};
   auto numbers = rules::compile(definition);
@@ -271,18 +271,22 @@ bool RateLimitCall::take(Applied& applied) const {
   return true;
 }
 
+/// The terms that a limit was decided with.
+const limiter::Terms& RateLimitCall::terms_of(const Applied& applied) const {
+  if (!applied.is_asked) return rules_->limits.policies[applied.claim.policy];
+  return *evaluations_[applied.evaluation]->policies[applied.index].terms;
+}
+
 void RateLimitCall::gather() {
   for (Applied& applied : applied_) {
     if (!take(applied)) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
-    limits_.push_back(
-        {.policy = &policy,
-         .terms = applied.is_asked ? evaluations_[applied.evaluation]->policies[applied.index].terms
-                                   : &policy,
-         .decision = applied.decision,
-         .cost = std::max<std::int64_t>(applied.hits, 0),
-         .identity = applied.claim.identity,
-         .identity_index = applied.claim.identity_index});
+    limits_.push_back({.policy = &policy,
+                       .terms = &terms_of(applied),
+                       .decision = applied.decision,
+                       .cost = std::max<std::int64_t>(applied.hits, 0),
+                       .identity = applied.claim.identity,
+                       .identity_index = applied.claim.identity_index});
   }
 }
 
@@ -317,13 +321,13 @@ void RateLimitCall::answer(Response& to, Instant now) const {
     const bool is_shown_over = is_over && (is_quota ? !applied.limit->shadow_mode : !policy.shadow);
     exhausted_quotas += is_quota && is_shown_over ? 1 : 0;
     if (!is_over && applied.limit != nullptr) metadata.merge(applied.limit->metadata);
-    const rules::Policy& numbers =
-        applied.claim.terms != nullptr ? applied.claim.terms->terms.numbers : policy.numbers;
+    const rules::Policy& numbers = terms_of(applied).numbers;
     DescriptorStatus status{.code = is_shown_over ? Code::over_limit : Code::ok,
                             .current_limit = applied.current,
                             .limit_remaining = is_over ? 0 : saturated(applied.decision.remaining),
                             .duration_until_reset = reset_of(numbers, applied.decision, now)};
     status.current_limit->requests_per_unit = saturated(applied.decision.limit);
+    if (applied.origin == Origin::policy) status.current_limit->unit = unit_of(numbers.refill);
     DescriptorStatus& shown = to.statuses[applied.descriptor];
     const bool is_closer =
         !shown.current_limit ||

@@ -105,13 +105,14 @@ class RateLimitCall {
                                        std::span<const Entry> counted);
   const InvalidRequest* add_stated(const Descriptor& descriptor, std::size_t index);
   const InvalidRequest* add(std::size_t descriptor, Applied applied);
-  const limiter::StatedTerms* terms_of(const limiter::Policy& policy, std::int64_t count,
-                                       options::RateLimitUnit unit);
+  const limiter::StatedTerms* stated_terms(const limiter::Policy& policy, std::int64_t count,
+                                           options::RateLimitUnit unit);
   void drop_replaced();
   void place();
   void give_back(Instant now);
   bool is_over(const Applied& applied) const;
   bool take(Applied& applied) const;
+  const limiter::Terms& terms_of(const Applied& applied) const;
   void gather();
   std::int64_t hits_of(const Descriptor& descriptor) const;
 

@@ -169,4 +169,35 @@ TEST_CASE("A stated claim has the terms of its policy, or its own") {
   CHECK(one.evaluation.policies.at(1).terms == &terms.terms);
 }
 
+TEST_CASE("A stated claim has the terms of the plan of its identity") {
+  Claiming one;
+  one.limit(a_policy, 0);
+  Plans& plans = one.config.limiter.plans;
+  plans.names = {"free", "paid", "partner"};
+  plans.index_names();
+  plans.default_plan = 0;
+  const Hash128 paid{.low = 1}, partner{.low = 2};
+  PlanTable table(2);
+  table.add(paid, 1);
+  table.add(partner, 2);
+  plans.sources.push_back(
+      {PlanFromFile{.identity = 1, .shown = "plans.tsv", .table = Replaceable(std::move(table))}});
+  Policy& own = one.config.limiter.policies[0];
+  own.planned = {{.plan = 1, .terms = policy("", gcra(9, 1s))}, {.plan = 2, .unlimited = true}};
+  const std::vector<PolicyRecord> records{
+      {.id = 7, .revision = 3, .counters = std::make_shared<PolicyCounters>()}};
+  const ClaimMaker claims(one.config.limiter, records, {}, nullptr);
+  claims.add({.policy = 0, .identity_index = 1, .identity = paid}, one.evaluation);
+  claims.add({.policy = 0, .identity_index = 1, .identity = partner}, one.evaluation);
+  claims.add({.policy = 0, .identity_index = 1, .identity = {.low = 3}}, one.evaluation);
+  claims.add({.policy = 0, .identity_index = 2, .identity = paid}, one.evaluation);
+  const auto& made = one.evaluation.claims;
+  CHECK(made.at(0).policy == &own.planned[0].terms.numbers);
+  CHECK(made.at(0).policy_revision == 4);
+  CHECK(made.at(1).is_exempt);
+  CHECK(made.at(1).on_failure == OnFailure::allow);
+  CHECK(made.at(2).policy == &own.numbers);
+  CHECK(made.at(3).policy == &own.numbers);
+}
+
 }  // namespace weir::limiter::test
