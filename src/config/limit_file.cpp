@@ -105,7 +105,7 @@ class LimitFileReader {
     if (!to_.problems.empty()) return;
     warn_of_misplaced(place, root_keys);
     to_.domain = text_at(place, "domain");
-    if (to_.domain.empty())
+    if (is_missing(place, "domain"))
       error(place.at_key("domain"),
             "the domain is missing or empty; write that of Envoy's rate limit filter, such as "
             "domain: edge");
@@ -137,17 +137,12 @@ class LimitFileReader {
       const Place value = map.at(entry);
       if (!is_among(all_keys, entry.key)) {
         to_.problems.push_back(diagnostic_at(
-            entry.position, "unknown key " + in_quotes(entry.key) + hint_on_key(entry.key),
+            entry.position, "unknown key " + in_quotes(entry.key) + hint(entry.key, all_keys),
             value.path));
       } else if (entry.key != "metadata") {
         check_value(value);
       }
     }
-  }
-
-  static std::string hint_on_key(std::string_view key) {
-    const std::string hint = config::hint(key, all_keys);
-    return hint.empty() ? "; known are " + list_of(all_keys) : hint;
   }
 
   void check_value(const Place& value) {
@@ -179,6 +174,12 @@ class LimitFileReader {
   }
 
   // Values. An absent one, and one without a value, is empty.
+
+  static bool is_missing(const Place& map, std::string_view key) {
+    const Entry* const entry = map.node.find(key);
+    if (entry == nullptr || entry->value.kind == Node::Kind::null) return true;
+    return entry->value.kind == Node::Kind::scalar && entry->value.text.empty();
+  }
 
   std::string text_at(const Place& map, std::string_view key) {
     const Entry* const entry = map.node.find(key);
@@ -249,7 +250,7 @@ class LimitFileReader {
                        .share_threshold = flag_at(in, "share_threshold"),
                        .metadata = metadata_at(in),
                        .descriptors = descriptors_at(in)};
-    if (one.key.empty())
+    if (is_missing(in, "key"))
       error(in.at_key("key"),
             "the descriptor has no key; write that of an entry, such as key: remote_address");
     if (one.share_threshold && one.text().find('*') == std::string::npos)
@@ -315,7 +316,7 @@ class LimitFileReader {
     each_item(in, "replaces", [&](const Place& item) {
       warn_of_misplaced(item, replaces_keys);
       std::string name = text_at(item, "name");
-      if (name.empty()) {
+      if (is_missing(item, "name")) {
         error(item.at_key("name"),
               "the entry has no name; write that of another limit, as in replaces: [{name: NAME}]");
       } else if (name == to.name) {

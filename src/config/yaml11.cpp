@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 3> negative_infinity_words{"-.inf", "-.In
 constexpr std::array<std::string_view, 3> nan_words{".nan", ".NaN", ".NAN"};
 
 template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& all, std::string_view text) {
+bool is_word_of(const std::array<std::string_view, N>& all, std::string_view text) {
   return std::ranges::find(all, text) != all.end();
 }
 
@@ -80,9 +80,9 @@ bool has_form_of_fraction(std::string_view text) {
 }
 
 std::optional<double> fraction_of(std::string_view text) {
-  if (is_one_of(infinity_words, text)) return std::numeric_limits<double>::infinity();
-  if (is_one_of(negative_infinity_words, text)) return -std::numeric_limits<double>::infinity();
-  if (is_one_of(nan_words, text)) return std::numeric_limits<double>::quiet_NaN();
+  if (is_word_of(infinity_words, text)) return std::numeric_limits<double>::infinity();
+  if (is_word_of(negative_infinity_words, text)) return -std::numeric_limits<double>::infinity();
+  if (is_word_of(nan_words, text)) return std::numeric_limits<double>::quiet_NaN();
   if (!has_form_of_fraction(text)) return std::nullopt;
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;
@@ -118,8 +118,8 @@ void merge_into(Node& map, const Node& from, std::vector<Diagnostic>& problems) 
 Yaml11Value yaml11_value(const Node& node) {
   if (node.kind != Node::Kind::scalar) return std::monostate{};
   if (!node.is_plain) return node.text;
-  if (is_one_of(true_words, node.text)) return true;
-  if (is_one_of(false_words, node.text)) return false;
+  if (is_word_of(true_words, node.text)) return true;
+  if (is_word_of(false_words, node.text)) return false;
   std::string plain = node.text;
   std::erase(plain, '_');
   if (const auto integer = integer_of(plain)) return *integer;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "config/limit_file.hpp"
 #include "source_directory.hpp"
 #include "unit/config/files.hpp"
 #include "unit/config/loading.hpp"
@@ -105,6 +106,8 @@ TEST_CASE("every example of the documents loads, and whole files do without a wa
   files.write("weir_webhook_url", "https://alerts.example/hooks/TOKEN");
   files.write("weir_webhook_token", "Bearer TOKEN");
   files.write("crawlers.txt", "192.0.2.0/24\n");
+  fs::create_directory(files.path("ratelimit"));
+  files.write("ratelimit/edge.yaml", "domain: edge\n");
   files.write("plans.tsv", "acme\tgold\n");
   files.write("jwks.json", R"({"keys": [{"kty": "EC", "crv": "P-256", "kid": "1",
       "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
@@ -139,11 +142,12 @@ TEST_CASE("every example of the documents loads, and whole files do without a wa
 }
 
 TEST_CASE("examples that are no files of Weir are marked") {
-  const std::set<std::string> kinds{"", "faulty", "kubernetes", "prometheus", "scenario"};
+  const std::set<std::string> kinds{"", "faulty", "kubernetes", "prometheus", "scenario", "limits"};
   for (const fs::path& document : documents()) {
     for (const Example& example : examples_in(document)) {
       CAPTURE(example.file, example.text);
       CHECK(kinds.contains(example.kind));
+      if (example.kind == "limits") CHECK(parse_limit_file(example.text).problems.empty());
     }
   }
 }
