@@ -41,6 +41,7 @@ void describe(CLI::App& root, Action& chosen) {
   add_test(root, chosen);
   add_hash(root, chosen);
   add_health(root, chosen);
+  add_import(root, chosen);
   add_limits(root, chosen);
   add_reload(root, chosen);
   add_top(root, chosen);

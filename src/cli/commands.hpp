@@ -22,6 +22,7 @@ void add_explain(CLI::App& root, Action& chosen);
 void add_hash(CLI::App& root, Action& chosen);
 void add_health(CLI::App& root, Action& chosen);
 void add_help(CLI::App& root, Action& chosen);
+void add_import(CLI::App& root, Action& chosen);
 void add_limits(CLI::App& root, Action& chosen);
 void add_replay(CLI::App& root, Action& chosen);
 void add_reload(CLI::App& root, Action& chosen);

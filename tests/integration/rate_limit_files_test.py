@@ -1,0 +1,83 @@
+"""The files of the rate limit service: their limits are policies, and a change reloads them."""
+
+import tempfile
+from pathlib import Path
+
+from harness.case import configuration
+from harness.limit_fields import limit_fields
+from harness.preload import fast_clock
+from harness.reload_case import ReloadCase
+from harness.waiting import eventually
+from harness.weir import run
+
+
+def limits(count, domain="edge"):
+    return (f"domain: {domain}\n"
+            f"descriptors: [{{key: user, rate_limit: {{unit: hour, requests_per_unit: {count}}}}}]\n")
+
+
+class FileCase(ReloadCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="weir-limit-files-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.file = self.directory / "edge.yaml"
+        self.file.write_text(limits(5))
+
+
+class Reload(FileCase):
+    def begin(self):
+        """The files are checked every tenth of a second. A route uses the limit, so that it shows."""
+        config = configuration(
+            rate_limit_service={"listen": [{"address": "127.0.0.1:0"}],
+                                "files": [str(self.directory / "*.yaml")]},
+            routes=[{"respond": {"status": 200}, "limits": [{"policy": "edge.user", "key": "client"}]}])
+        self.client = self.connect(self.serve(config, environment=fast_clock(10)))
+
+    def quota(self):
+        return limit_fields(self.client.request("GET", "/")).policies["edge.user"]["q"]
+
+    def test_a_file_that_changes_reloads_the_configuration(self):
+        self.begin()
+        self.assertEqual(self.quota(), 5)
+        self.file.write_text(limits(7))
+        eventually(lambda: self.quota() == 7, "the changed limit counts")
+        self.assertIn("rate_limit_service.files: ", self.weir.stderr)
+        # A new file counts from the next reload.
+        (self.directory / "other.yaml").write_text(limits(1, "other"))
+        self.file.write_text(limits(8))
+        eventually(lambda: self.quota() == 8, "the file counts that is changed again")
+
+    def test_a_wrong_file_keeps_the_configuration(self):
+        self.begin()
+        self.file.write_text("domain: edge\ndescriptors: [{kay: user}]\n")
+        place = f'file "{self.file}" line 2, column 16: descriptors[0].kay: unknown key "kay"'
+        eventually(lambda: place in self.weir.stderr, "the problem is logged")
+        self.assertEqual(self.quota(), 5)
+        self.assertEqual(self.reload_fails()[0]["path"], "rate_limit_service.files[0]")
+        self.file.write_text(limits(6))
+        eventually(lambda: self.quota() == 6, "the corrected limit counts")
+
+
+class Import(FileCase):
+    def test_what_import_prints_is_a_configuration(self):
+        (self.directory / "other.yaml").write_text(
+            "domain: other\ndescriptors: [{key: a, value: b*, rate_limit: {unlimited: true}}]\n")
+        printed = run("import", "envoy-ratelimit", str(self.directory))
+        self.assertEqual((printed.returncode, printed.stderr), (0, ""))
+        self.assertIn("# other.a_b*: not written: unlimited", printed.stdout)
+        made = self.directory / "weir.conf"
+        made.write_text(printed.stdout)
+        checked = run("check", str(made))
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
+
+    def test_bad_files_end_with_2(self):
+        wrong = self.directory / "wrong.yaml"
+        wrong.write_text("domain: edge\ndescriptors: [{kay: user}]\n")
+        double = self.directory / "z.yaml"
+        double.write_text(limits(1))
+        printed = run("import", "envoy-ratelimit", str(self.directory), str(self.directory / "none"))
+        self.assertEqual((printed.returncode, printed.stdout), (2, ""))
+        self.assertIn(f'{wrong}:2:16: descriptors[0].kay: unknown key "kay"', printed.stderr)
+        self.assertIn(f'{double}: the domain "edge" is already that of file "{self.file}"', printed.stderr)
+        self.assertIn("cannot read file", printed.stderr)

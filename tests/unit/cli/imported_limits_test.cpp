@@ -1,0 +1,138 @@
+// Files of envoyproxy/ratelimit as policies and descriptors: the text, and that it loads.
+#include "cli/imported_limits.hpp"
+
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "config/load.hpp"
+
+namespace weir::cli {
+namespace {
+
+std::string imported(const std::vector<std::string>& files) {
+  std::vector<config::LimitFileContent> contents;
+  for (const std::string& file : files) {
+    contents.push_back(config::parse_limit_file(file));
+    REQUIRE(contents.back().problems.empty());
+  }
+  return imported_limits(contents);
+}
+
+std::shared_ptr<const config::Config> load(const std::string& yaml) {
+  INFO(yaml);
+  const auto loaded = config::load_text(yaml, config::process_environment("x"));
+  if (!loaded) FAIL(loaded.error().front().to_string());
+  CHECK((*loaded)->presentation.warnings.empty());
+  return *loaded;
+}
+
+const std::string limit = "rate_limit: {unit: minute, requests_per_unit: 5}";
+
+/// The comments about the rules of a domain `d`.
+std::string comments(const std::string& descriptors) {
+  const std::string yaml = imported({"domain: d\ndescriptors: [" + descriptors + "]\n"});
+  const std::size_t begin = yaml.find('\n') + 1;
+  const std::size_t end = yaml.find("policies:\n");
+  return end == std::string::npos ? yaml.substr(begin) : yaml.substr(begin, end - begin);
+}
+
+TEST_CASE("limits become policies and descriptors") {
+  const std::string yaml = imported({R"(
+domain: edge
+descriptors:
+- key: tenant
+  value: acme
+  descriptors:
+  - {key: user, rate_limit: {unit: week, requests_per_unit: 7}}
+- {key: path, value: "${HOME}", shadow_mode: true, rate_limit: {unit: month, requests_per_unit: 3}}
+- {key: all, value: "*", share_threshold: true, rate_limit: {unit: year, requests_per_unit: 4}}
+)",
+                                     "domain: other\ndescriptors: [{key: a, " + limit + "}]\n"});
+  CHECK(yaml == R"(# The limits of envoyproxy/ratelimit as policies of Weir.
+policies:
+  "edge.tenant_acme.user": {algorithm: fixed_window, rate: 7/7d, anchor: clock, count_rejected: true}
+  "edge.path_$${HOME}": {algorithm: fixed_window, rate: 3/30d, anchor: clock, count_rejected: true, mode: shadow}
+  "edge.all_*": {algorithm: fixed_window, rate: 4/365d, anchor: clock, count_rejected: true}
+  "other.a": {algorithm: fixed_window, rate: 5/1m, anchor: clock, count_rejected: true}
+rate_limit_service:
+  charge: reference
+  descriptors:
+    - domain: "edge"
+      entries: {"tenant": "acme", "user": "*"}
+      policy: "edge.tenant_acme.user"
+      key: ["user"]
+    - domain: "edge"
+      entries: {"path": "$${HOME}"}
+      policy: "edge.path_$${HOME}"
+    - domain: "edge"
+      entries: {"all": "*"}
+      policy: "edge.all_*"
+    - domain: "other"
+      entries: {"a": "*"}
+      policy: "other.a"
+      key: ["a"]
+)");
+}
+
+TEST_CASE("what is printed loads") {
+  const auto config =
+      load(imported({"domain: \"d\\te\"\ndescriptors:\n- {key: a, value: \"é\", " + limit +
+                     "}\n- {key: a, value: \"è\", " + limit +
+                     "}\n- {key: " + std::string(200, 'k') + ", " + limit + "}\n"}));
+  const auto& descriptors = config->rate_limit_service->descriptors;
+  REQUIRE(descriptors.size() == 3);
+  CHECK(config->rate_limit_service->charges_each);
+  CHECK(descriptors[0].domain == "d\te");
+  CHECK(descriptors[0].entries[0].value == "é");
+  CHECK(config->limiter.policies[0].name == "d?e.a_??");
+  CHECK(config->limiter.policies[1].name == "d?e.a_??#2");
+  CHECK(descriptors[2].entries[0].key == std::string(200, 'k'));
+  load(imported({"domain: d\n"}) + "routes: [{respond: {}}]\n");
+}
+
+TEST_CASE("a limit that cannot be written has a comment with the reason") {
+  const std::string none = "# There is no limit that can be written as a policy.\n";
+  const std::pair<std::string, std::string> rows[] = {
+      {"{key: a, value: b*, " + limit + "}",
+       "# d.a_b*: not written: a pattern is possible only as the whole value\n" + none},
+      {"{key: a, rate_limit: {unlimited: true}}",
+       "# d.a: not written: unlimited: a descriptor without a policy has no limit\n" + none},
+      {"{key: a, rate_limit: {unit: day, requests_per_unit: 0}}",
+       "# d.a: not written: requests_per_unit is 0, and a policy admits at least one request\n" +
+           none},
+      {"{key: a, rate_limit: {unit: day, requests_per_unit: 1, replaces: [{name: x}]}}",
+       "# d.a: not written: replaces has no counterpart\n" + none},
+      {"{key: a, quota_mode: true, " + limit + "}",
+       "# d.a: not written: quota_mode has no counterpart\n" + none},
+      {"{key: a, descriptors: [{key: a, " + limit + "}]}",
+       "# d.a.a: not written: an entry appears twice\n" + none},
+      {"{key: a, metadata: {b: c}, " + limit + "}", "# d.a: written without its metadata\n"},
+      {"{key: a, descriptors: [{key: b, " + limit + "}]}, {key: b, descriptors: [{key: a, " +
+           limit + "}]}",
+       "# d.b.a: not written: another descriptor has the same entries: their order has no meaning "
+       "in Weir\n"},
+      // A value that has no limit.
+      {"{key: a, " + limit + "}, {key: a, value: b}",
+       "# d.a: not written: it must not count for a_b, which has no such limit\n" + none},
+      {"{key: a, " + limit + "}, {key: a, value: b*}",
+       "# d.a: not written: it must not count for a_b*, which has no such limit\n" + none},
+      {"{key: a, descriptors: [{key: c, " + limit +
+           "}]}, {key: a, value: b, descriptors: [{key: "
+           "d, " +
+           limit + "}]}",
+       "# d.a.c: not written: it must not count for a_b, which has no such limit\n"},
+      // One that has its own.
+      {"{key: a, " + limit + "}, {key: a, value: b, " + limit + "}", ""},
+      {"{key: a, descriptors: [{key: c, " + limit +
+           "}]}, {key: a, value: b, descriptors: [{key: c, " + limit + "}]}",
+       ""},
+  };
+  for (const auto& [descriptors, expected] : rows) {
+    CAPTURE(descriptors);
+    CHECK(comments(descriptors) == expected);
+  }
+}
+
+}  // namespace
+}  // namespace weir::cli
