@@ -3,8 +3,10 @@
 #include <array>
 #include <new>
 #include <nghttp2/nghttp2.h>
+#include <utility>
 #include <vector>
 
+#include "http/header_list.hpp"
 #include "http2/native.hpp"
 
 namespace weir::http2 {
@@ -83,6 +85,19 @@ struct Session::ServerCallbacks : SharedCallbacks {
     });
   }
 
+  /// Stops between two fields: at the begin of a head, if enough heads were completed.
+  static int on_header(nghttp2_session* native, const nghttp2_frame* frame,
+                       const std::uint8_t* name, std::size_t name_size, const std::uint8_t* value,
+                       std::size_t value_size, std::uint8_t flags, void* user) {
+    Session& self = session(user);
+    const int result =
+        SharedCallbacks::on_header(native, frame, name, name_size, value, value_size, flags, user);
+    self.fields_ += name_size + value_size + http::field_overhead;
+    if (result != 0 || !self.is_at_bound()) return result;
+    self.has_paused_ = true;
+    return NGHTTP2_ERR_PAUSE;
+  }
+
   static void take_frame(Session& self, const nghttp2_frame& frame, Stream* stream) {
     const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
     switch (frame.hd.type) {
@@ -90,6 +105,7 @@ struct Session::ServerCallbacks : SharedCallbacks {
         if (stream == nullptr) return;
         if (!stream->has_head_) {
           --self.open_heads_;
+          ++self.heads_;
           stream->has_head_ = true;
           stream->has_ended_ = ends;
           if (stream->head_.is_too_large()) self.note_glitch();
@@ -163,6 +179,7 @@ struct Session::ServerCallbacks : SharedCallbacks {
       nghttp2_session_callbacks* const made = owned.get();
       nghttp2_session_callbacks_set_on_begin_frame_callback(made, on_begin_frame);
       nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
+      nghttp2_session_callbacks_set_on_header_callback(made, on_header);
       nghttp2_session_callbacks_set_on_frame_recv_callback(made, pass_frame<ServerCallbacks>);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, on_closed);
       nghttp2_session_callbacks_set_on_frame_send_callback(made, on_frame_sent);
@@ -174,7 +191,11 @@ struct Session::ServerCallbacks : SharedCallbacks {
 };
 
 Session::Session(StreamSource& source, const SessionOptions& options)
-    : SessionCore(options.max_head), source_(source), glitches_(options.glitches) {
+    : SessionCore(options.max_head),
+      source_(source),
+      heads_at_once_(options.heads_at_once),
+      fields_at_once_(options.fields_at_once),
+      glitches_(options.glitches) {
   nghttp2_session* made = nullptr;
   if (nghttp2_session_server_new2(&made, ServerCallbacks::all(), this, session_option()) != 0)
     throw std::bad_alloc();
@@ -195,8 +216,14 @@ Session::Session(StreamSource& source, const SessionOptions& options)
 Session::~Session() = default;
 
 bool Session::receive(std::string_view bytes) {
-  pings_ = 0;
+  if (!std::exchange(has_paused_, false)) pings_ = 0;
+  heads_ = fields_ = 0;
   return receive_bytes(bytes);
+}
+
+bool Session::is_at_bound() const {
+  return (heads_at_once_ != 0 && heads_ >= heads_at_once_) ||
+         (fields_at_once_ != 0 && fields_ >= fields_at_once_);
 }
 
 void Session::close(Stream& stream, std::uint32_t error_code) {

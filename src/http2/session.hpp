@@ -26,6 +26,10 @@ struct SessionOptions {
   std::size_t max_head = 32 * 1024;  ///< of a request, with http::field_overhead for each field
   std::int32_t stream_window = 256 * 1024;       ///< bytes of a body that wait in a stream
   std::int32_t connection_window = 1024 * 1024;  ///< the same of all streams together
+  /// The bounds of one call of receive(), so that a burst does not hold up other connections: heads
+  /// that it completes, and bytes of the fields that it decodes. 0: no bounds.
+  std::size_t heads_at_once = 0;
+  std::size_t fields_at_once = 0;
 };
 
 /// Makes the streams of a session.
@@ -47,6 +51,11 @@ class Session : public SessionCore {
   /// Takes bytes of the client. False: the connection is to be closed after what
   /// append_output() still gives, which is a GOAWAY if the client is at fault.
   bool receive(std::string_view bytes);
+  /// True if the last receive() has stopped at its bounds. The next call must begin with the bytes
+  /// that were left, also if there are none.
+  bool has_paused() const { return has_paused_; }
+  /// The bytes that the last receive() took from the front of those it was given.
+  std::size_t taken() const { return bytes_taken(); }
   /// Sends the final response; without a body it ends the stream. The bytes of the body are read
   /// from the stream.
   void respond(Stream& stream, int status, const http::FieldSection& fields, bool has_body);
@@ -65,17 +74,23 @@ class Session : public SessionCore {
  private:
   struct ServerCallbacks;
 
+  bool is_at_bound() const;
   void close(Stream& stream, std::uint32_t error_code);
   void note_glitch();
 
   StreamSource& source_;
+  const std::size_t heads_at_once_;
+  const std::size_t fields_at_once_;
   Glitches glitches_;
   StreamIds ids_;
   std::uint64_t window_updates_ = 0;  ///< received
   std::uint64_t settings_ = 0;        ///< received
   std::size_t open_heads_ = 0;        ///< streams whose head is incomplete
   std::size_t pings_ = 0;             ///< in the bytes being received
-  bool takes_streams_ = true;         ///< no GOAWAY with a last stream has been queued
+  std::size_t heads_ = 0;             ///< completed in this call of receive()
+  std::size_t fields_ = 0;            ///< bytes decoded in it
+  bool has_paused_ = false;
+  bool takes_streams_ = true;  ///< no GOAWAY with a last stream has been queued
 };
 
 }  // namespace weir::http2

@@ -98,6 +98,7 @@ bool SessionCore::receive_bytes(std::string_view bytes) {
   const ssize_t taken = nghttp2_session_mem_recv(native(), begin, bytes.size());
   // nghttp2 answers other faults itself, with a GOAWAY.
   if (taken < 0) terminate(ErrorCode::protocol_error);
+  taken_ = taken < 0 ? bytes.size() : static_cast<std::size_t>(taken);
   return taken >= 0;
 }
 

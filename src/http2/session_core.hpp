@@ -56,6 +56,8 @@ class SessionCore {
   /// Takes bytes of the other side. False: the connection is to be closed after what
   /// append_output() still gives, which is a GOAWAY if the other side is at fault.
   bool receive_bytes(std::string_view bytes);
+  /// The bytes that the last receive_bytes() took: all, unless a callback has paused it.
+  std::size_t bytes_taken() const { return taken_; }
   void own(nghttp2_session* made) { native_.reset(made); }
   nghttp2_session* native() const { return native_.get(); }
   std::uint64_t sent() const { return sent_; }  ///< bytes of bodies
@@ -81,6 +83,7 @@ class SessionCore {
   std::unique_ptr<nghttp2_session, Free> native_;
   std::size_t open_streams_ = 0;
   std::uint64_t sent_ = 0;
+  std::size_t taken_ = 0;
   std::size_t trailers_size_ = 0;  ///< of the trailer section that is being received
 };
 

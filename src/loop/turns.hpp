@@ -14,7 +14,8 @@ namespace weir::loop {
 
 class Turns {
  public:
-  explicit Turns(asio::io_context& io) : io_(io) {}
+  /// `most`: tasks that continue in a pass, so that events and timers are not delayed longer.
+  explicit Turns(asio::io_context& io, std::size_t most = 64) : io_(io), most_(most) {}
 
   class Turn {
    public:
@@ -34,9 +35,6 @@ class Turns {
   Turn next() { return Turn(*this); }
 
  private:
-  static constexpr std::size_t most =
-      64;  ///< in a pass, so that events and timers are not delayed longer
-
   void add(Suspended task) {
     if (waiting_.empty()) asio::post(io_, [this] { run(); });
     waiting_.push_back(std::move(task));
@@ -44,7 +42,7 @@ class Turns {
 
   void run() {
     const auto end =
-        waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), most));
+        waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), most_));
     std::move(waiting_.begin(), end, std::back_inserter(running_));
     waiting_.erase(waiting_.begin(), end);
     if (!waiting_.empty()) asio::post(io_, [this] { run(); });
@@ -54,6 +52,7 @@ class Turns {
   }
 
   asio::io_context& io_;
+  const std::size_t most_;
   std::vector<Suspended> waiting_;
   std::vector<Suspended> running_;
 };

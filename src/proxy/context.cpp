@@ -28,6 +28,9 @@ constexpr std::size_t most_spare_body_buffers = 16;
 constexpr std::size_t most_spare_head_buffers = 64;
 constexpr std::size_t body_buffer_size = 16 * 1024;
 
+/// Connections whose bursts go on in a pass.
+constexpr std::size_t most_bursts = 8;
+
 constexpr std::string_view too_many_handshakes =
     "more TLS handshakes than downstream.max_handshakes are in progress on a worker; the oldest "
     "are closed";
@@ -50,6 +53,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
       pass_clock(io, clock),
       random(seed),
       turns(io),
+      bursts(io, most_bursts),
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
   spare_streams_.reserve(most_spare_streams);

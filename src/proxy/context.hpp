@@ -114,7 +114,8 @@ struct Context : ContextDependencies {
   std::uint64_t connection_count = 0;  ///< since the start; gives the next connection its number
   loop::Turns
       turns;  ///< declared after the connections: tasks that wait here are destroyed before them
-  loop::Handshakes handshakes;       ///< declared after the connections, likewise
+  loop::Turns bursts;           ///< of connections that have sent many requests at once; likewise
+  loop::Handshakes handshakes;  ///< declared after the connections, likewise
   std::function<void()> when_empty;  ///< called when the last connection ends while draining
   /// A server of an upstream is marked down, or up again; checked once a second.
   std::function<void(const std::string& upstream, const upstream::PooledServer& server,

@@ -13,6 +13,13 @@ constexpr Duration http2_drain_grace = std::chrono::seconds(1);
 /// Bytes that are passed to the socket at once.
 constexpr std::size_t output_size = 64 * 1024;
 
+/// Bytes of a read. A connection that sends without end gives way to others after each of them.
+constexpr std::size_t input_size = 16 * 1024;
+/// The requests that begin in a turn, and the bytes of their fields. A connection that has sent
+/// more continues in its next turn: see Context::bursts.
+constexpr std::size_t heads_at_once = 8;
+constexpr std::size_t fields_at_once = 32 * 1024;
+
 /// Awaitable: stores the task for someone who resumes it.
 struct Parked {
   loop::Suspended& place;
@@ -27,7 +34,9 @@ struct Parked {
 http2::SessionOptions session_options(const options::Downstream& downstream) {
   return {.max_streams = downstream.http2.max_streams,
           .glitches = downstream.http2.glitches,
-          .max_head = downstream.max_head};
+          .max_head = downstream.max_head,
+          .heads_at_once = heads_at_once,
+          .fields_at_once = fields_at_once};
 }
 
 }  // namespace
@@ -75,9 +84,15 @@ loop::Task<> Http2Connection::read_all() {
   input.consume(input.data().size());
   context().give_back_head_buffer(input.release());
   while (goes_on && !session_.is_over()) {
+    if (session_.has_paused()) {
+      co_await context().bursts.next();
+      if (watchdog.aborted() || !client_.stream.is_open()) break;
+      goes_on = take_rest();
+      continue;
+    }
     watch();
     if (watchdog.aborted() || (watchdog.timed_out() && !take_deadline())) break;
-    const auto scratch = context().tunnel_scratch();
+    const auto scratch = context().tunnel_scratch().first(input_size);
     error_code ec;
     const std::size_t size = co_await client_.stream.read(
         asio::buffer(scratch.data(), scratch.size()), ec, loop::ReadTime::last);
@@ -87,8 +102,25 @@ loop::Task<> Http2Connection::read_all() {
   }
 }
 
-/// False: the connection is to end.
+/// False: the connection is to end. Keeps the bytes that the session leaves.
 bool Http2Connection::take(std::string_view bytes) {
+  const bool goes_on = receive(bytes);
+  if (session_.has_paused()) {
+    rest_ = context().take_body_buffer();
+    rest_->append(bytes.substr(session_.taken()));
+  }
+  return goes_on;
+}
+
+/// The same for the bytes that were kept.
+bool Http2Connection::take_rest() {
+  const bool goes_on = receive(rest_->data());
+  rest_->consume(session_.taken());
+  if (!session_.has_paused()) context().give_back(std::move(rest_));
+  return goes_on;
+}
+
+bool Http2Connection::receive(std::string_view bytes) {
   const bool goes_on = session_.receive(bytes);
   count_glitches();
   serve_begun();

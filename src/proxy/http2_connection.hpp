@@ -54,6 +54,8 @@ class Http2Connection final : private http2::StreamSource, private Http2Link {
 
   loop::Task<> read_all();
   bool take(std::string_view bytes);
+  bool receive(std::string_view bytes);
+  bool take_rest();
   void watch();
   bool take_deadline();
   void serve_begun();
@@ -68,8 +70,9 @@ class Http2Connection final : private http2::StreamSource, private Http2Link {
   ClientConnection& client_;
   http2::Session session_;
   std::vector<std::unique_ptr<Http2Stream>> streams_;
-  std::vector<Http2Stream*> begun_;  ///< whose heads have arrived in this read
-  std::size_t served_ = 0;           ///< streams whose exchanges have not ended
+  std::vector<Http2Stream*> begun_;          ///< whose heads have arrived in this turn
+  std::unique_ptr<loop::InputBuffer> rest_;  ///< while the session has paused: what it left
+  std::size_t served_ = 0;                   ///< streams whose exchanges have not ended
   const std::size_t most_streams_;
   std::size_t counted_glitches_ = 0;
   loop::Suspended writer_;      ///< while there is nothing to write

@@ -1,4 +1,5 @@
 // Clients that make a session work without a purpose, and the budget that ends them.
+#include <algorithm>
 #include <functional>
 
 #include "http2/session.hpp"
@@ -71,6 +72,45 @@ TEST_CASE("ordinary use spends nothing") {
     server.output();
   }
   CHECK(server.session.glitches().count() == 0);
+}
+
+/// Passes bytes to a session with bounds, call by call. Returns the heads after each call.
+std::vector<std::size_t> heads_by_call(Server& server, std::string_view bytes) {
+  std::vector<std::size_t> heads;
+  do {
+    REQUIRE(server.session.receive(bytes));
+    bytes.remove_prefix(server.session.taken());
+    heads.push_back(static_cast<std::size_t>(std::ranges::count_if(
+        server.streams, [](const auto& stream) { return !stream->log.empty(); })));
+  } while (server.session.has_paused());
+  CHECK(bytes.empty());
+  return heads;
+}
+
+TEST_CASE("a burst of heads is taken in several calls") {
+  Server server({.heads_at_once = 8});
+  std::string burst = preface;
+  for (std::uint32_t i = 0; i < 20; ++i)
+    burst += request(2 * i + 1) + frame(NGHTTP2_PING, 0, 0, "12345678");
+  CHECK(heads_by_call(server, burst) == std::vector<std::size_t>{8, 16, 20});
+  CHECK(server.stream(8).head().path() == "/");
+  CHECK(server.session.glitches().count() == 16);  // PINGs are counted for all calls together
+}
+
+TEST_CASE("a head of many fields is taken in several calls, to its last field") {
+  Server server({.fields_at_once = 300});
+  std::string fields;
+  for (int i = 0; i < 12; ++i)
+    fields += literal("x", "12345678901234567");  // 50 bytes with the overhead; the rest has 188
+  const std::string burst = preface + request(1, fields);
+  CHECK(heads_by_call(server, burst) == std::vector<std::size_t>{0, 0, 1});
+  server.session.respond(server.stream(0), 200, {}, false);
+  std::vector<http::FieldView> received;
+  server.stream(0).head().finish(received);
+  CHECK(received.size() == 12);
+  // The bound is met by the last field of a head, which is complete in the next call.
+  CHECK(heads_by_call(server, request(3, literal("x", std::string(100, 'a')))) ==
+        std::vector<std::size_t>{1, 2});
 }
 
 TEST_CASE("a head that expands without end ends the connection") {

@@ -1,0 +1,51 @@
+// The order in which the requests of HTTP/2 are served beside those of other connections.
+#include "catch.hpp"
+#include "proxy/downstream_connection.hpp"
+#include "unit/http2/scripted_client.hpp"
+#include "unit/proxy/world.hpp"
+#include "unit/store/fake_store.hpp"
+
+namespace weir::proxy::test {
+namespace {
+
+TEST_CASE("A burst of requests on a connection does not hold up another one") {
+  constexpr std::uint32_t burst_size = 100;
+  store::test::FakeStore store;
+  World world({}, store);  // without a route: it answers 404
+  ListenerConnections listener;
+  const auto connect = [&] {
+    const auto ends = socket_pair();
+    DownstreamConnection::start(world.context, listener, loop::Descriptor(ends[0]),
+                                IpAddress::v4({192, 0, 2, 1}), {});
+    return ends[1];
+  };
+  const auto answered = [&] { return world.counters->routes.back()->by_status[304].value(); };
+  FarEnd greedy(connect());
+  FarEnd modest(connect());
+  greedy.send(http2::test::preface);
+  world.poll();
+
+  std::string burst;
+  for (std::uint32_t i = 0; i < burst_size; ++i)
+    burst += http2::test::request(2 * i + 1);
+  greedy.send(burst);
+  modest.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  std::string answer;
+  std::uint64_t answered_before = 0;
+  world.io.restart();
+  while (answer.empty() && world.io.poll_one() != 0) {
+    answered_before = answered();
+    answer = modest.receive();
+  }
+  CHECK(answer.starts_with("HTTP/1.1 404 "));
+  CHECK(answered_before > 1);  // the burst was read first
+  CHECK(answered_before < burst_size / 4);
+  world.poll();
+  CHECK(answered() == burst_size + 1);
+  greedy.close();
+  modest.close();
+  world.run_until([&] { return listener.count == 0; });
+}
+
+}  // namespace
+}  // namespace weir::proxy::test
