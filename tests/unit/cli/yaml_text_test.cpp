@@ -13,9 +13,9 @@ TEST_CASE("the loader reads exactly the text") {
   for (const std::string text :
        {"plain", "a\"b\\c", "${HOME}", "$${x}", "$$${x}", "${", "a: b # c", "tab\t", "é", "{}"}) {
     CAPTURE(text);
-    const auto loaded = config::load_text(
-        "routes: [{respond: {body: " + yaml_text(text) + "}}]", config::process_environment("x"));
-    REQUIRE(loaded);
+    const auto loaded = config::load_text("routes: [{respond: {body: " + yaml_text(text) + "}}]",
+                                          config::process_environment("x"));
+    REQUIRE(loaded.has_value());
     CHECK((*loaded)->proxy.routes[0].respond.body == text);
   }
 }

@@ -142,7 +142,8 @@ TEST_CASE("every example of the documents loads, and whole files do without a wa
 }
 
 TEST_CASE("examples that are no files of Weir are marked") {
-  const std::set<std::string> kinds{"", "faulty", "kubernetes", "prometheus", "scenario", "limits"};
+  const std::set<std::string> kinds{"",         "faulty", "kubernetes", "prometheus",
+                                    "scenario", "limits", "envoy"};
   for (const fs::path& document : documents()) {
     for (const Example& example : examples_in(document)) {
       CAPTURE(example.file, example.text);

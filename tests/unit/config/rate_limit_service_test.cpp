@@ -117,7 +117,11 @@ descriptors:
 )");
   CHECK(config->presentation.warnings.empty());
   const auto& policies = config->limiter.policies;
-  REQUIRE(policies.size() == 3);
+  REQUIRE(policies.size() == 4);
+  CHECK(policies[3].name == "stated_limit");
+  CHECK(config->rate_limit_service->stated_policy == 3);
+  CHECK(config->limiter.identities.back().name == "descriptor");
+  CHECK(config->rate_limit_service->identity + 1 == config->limiter.identities.size());
   CHECK(policies[0].name == "edge.tenant_acme.user");
   CHECK(policies[0].name_item == "\"edge.tenant_acme.user\"");
   CHECK(policies[0].policy_item == "\"edge.tenant_acme.user\";q=7;w=604800");
