@@ -1,10 +1,12 @@
 #include <iostream>
 #include <string>
+#include <string_view>
 
 #include "app/process.hpp"
 #include "app/server.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/ratelimit_environment.hpp"
 
 namespace weir::cli {
 namespace {
@@ -12,7 +14,35 @@ namespace {
 struct ServeOptions {
   std::string file = "/etc/weir/weir.yaml";
   bool watch = false;
+  bool is_ratelimit_environment = false;
 };
+
+void print_problem(std::string_view variable, std::string_view message) {
+  std::cerr << "weir serve: " << variable << ": " << message << '\n';
+}
+
+/// Runs as envoyproxy/ratelimit does with this environment.
+int serve_ratelimit_environment() {
+  app::hold_reload_signals();
+  const auto made = ratelimit_environment(config::process_environment(".").variable);
+  if (!made) {
+    for (const auto& diagnostic : made.error())
+      print_problem(diagnostic.key_path, diagnostic.message);
+    return refused;
+  }
+  for (const std::string& warning : made->warnings)
+    print_problem("warning", warning);
+  const app::Source source = app::text_source("weir serve --ratelimit-env", made->yaml);
+  const auto loaded = source.load(config::for_ever, nullptr);
+  if (!loaded) {
+    for (const auto& diagnostic : loaded.error())
+      print_problem(variable_of(diagnostic), diagnostic.message);
+    return refused;
+  }
+  for (const auto& warning : loaded->config->presentation.warnings)
+    print_problem("warning", std::string(variable_of(warning)) + ": " + warning.message);
+  return app::serve(source, *loaded);
+}
 
 int serve(const ServeOptions& options) {
   app::hold_reload_signals();
@@ -41,12 +71,22 @@ void add_serve(CLI::App& root, Action& chosen) {
       ->excludes(named);
   command->add_flag("--watch", options->watch,
                     "Reload when the file, or a link on the way to it, changes");
+  command
+      ->add_flag("--ratelimit-env", options->is_ratelimit_environment,
+                 "Run the rate limit service with the environment of envoyproxy/ratelimit")
+      ->excludes("--config")
+      ->excludes("FILE")
+      ->excludes("--watch");
   command->footer(
       "Signals: SIGTERM, SIGINT and SIGQUIT finish requests in flight, for at most "
       "shutdown_timeout,\n"
       "and exit; a second one exits at once. SIGUSR1 reopens the access log, SIGHUP reloads the\n"
       "configuration, SIGUSR2 is ignored.");
-  command->callback([&chosen, options] { chosen = [options] { return serve(*options); }; });
+  command->callback([&chosen, options] {
+    chosen = [options] {
+      return options->is_ratelimit_environment ? serve_ratelimit_environment() : serve(*options);
+    };
+  });
 }
 
 }  // namespace weir::cli

@@ -1,0 +1,360 @@
+#include "cli/ratelimit_environment.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "cli/yaml_text.hpp"
+#include "config/suggest.hpp"
+#include "http/characters.hpp"
+#include "http/request_view.hpp"
+
+namespace weir::cli {
+namespace {
+
+struct Ineffective {
+  std::string_view names;  ///< separated by spaces
+  std::string_view reason;
+};
+
+/// Variables that change nothing here. false, 0 and an empty value are not reported.
+constexpr Ineffective ineffective[] = {
+    {"USE_STATSD USE_DOG_STATSD STATSD_HOST STATSD_PORT EXTRA_TAGS STATS_FLUSH_INTERVAL "
+     "USE_DOG_STATSD_MOGRIFIERS DISABLE_STATS",
+     "there is no statsd; metrics are served at 127.0.0.1:9090/metrics"},
+    {"USE_PROMETHEUS PROMETHEUS_ADDR PROMETHEUS_PATH PROMETHEUS_MAPPER_YAML "
+     "PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS",
+     "metrics are served at 127.0.0.1:9090/metrics; for another address write a configuration with "
+     "admin"},
+    {"DEBUG_HOST DEBUG_PORT", "the admin server at 127.0.0.1:9090 has the running configuration"},
+    {"LOG_LEVEL LOG_FORMAT", "the log has one level and one form"},
+    {"NEAR_LIMIT_RATIO", "write a configuration with events: {at: [80]} for keys near a limit"},
+    {"LOCAL_CACHE_SIZE_IN_BYTES", "keys that are denied are always kept in the process"},
+    {"EXPIRATION_JITTER_MAX_SECONDS", "keys of Redis end with their windows"},
+    {"RUNTIME_IGNOREDOTFILES", "files that begin with . are never read"},
+    {"RUNTIME_WATCH_ROOT", "the files themselves are checked every second"},
+    {"MERGE_DOMAIN_CONFIG", "a domain has one file; a second one is refused"},
+    {"RESPONSE_DYNAMIC_METADATA", "the metadata of a limit is always sent"},
+    {"HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED FORCE_START_WITHOUT_INITIAL_CONFIG",
+     "the process does not start without its limits"},
+    {"GRPC_MAX_CONNECTION_AGE_GRACE", "requests in progress end by themselves"},
+    {"REDIS_POOL_SIZE REDIS_PIPELINE_WINDOW REDIS_PIPELINE_LIMIT REDIS_POOL_ON_EMPTY_BEHAVIOR "
+     "REDIS_CLUSTER_PIPELINE_PARALLELISM REDIS_STARTUP_INITIAL_INTERVAL "
+     "REDIS_STARTUP_MAX_INTERVAL REDIS_STARTUP_MAX_ELAPSED_TIME",
+     "each worker has one connection, on which it does not wait for responses"},
+    {"REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "/readyz of the admin server has the state of Redis"},
+    {"REDIS_PERSECOND REDIS_PERSECOND_SOCKET_TYPE REDIS_PERSECOND_TYPE REDIS_PERSECOND_URL "
+     "REDIS_PERSECOND_AUTH REDIS_PERSECOND_TLS REDIS_PERSECOND_POOL_SIZE",
+     "all limits are in the Redis of REDIS_URL"},
+    {"TRACING_ENABLED", "write a configuration with telemetry: {otlp: {endpoint: URL}}"},
+};
+
+struct Refused {
+  std::string_view name;
+  std::string_view reason;
+};
+
+/// Flags that must not be ignored if they are true, and texts that must not be ignored.
+constexpr Refused refused_flags[] = {
+    {"SHADOW_MODE", "there is no mode for all limits; write shadow_mode: true in the descriptors"},
+    {"QUOTA_MODE", "there is no mode for all limits; write quota_mode: true in the descriptors"},
+    {"REDIS_TLS_SKIP_HOSTNAME_VERIFICATION",
+     "the name is always verified; write a configuration with store.redis.tls: {server_name: "
+     "NAME}"},
+};
+constexpr Refused refused_texts[] = {
+    {"GRPC_CLIENT_TLS_CACERT",
+     "a listener does not verify certificates of clients; use a proxy before Weir that does"},
+    {"MEMCACHE_HOST_PORT", "limits cannot be in memcached; use Redis with REDIS_URL"},
+    {"MEMCACHE_SRV", "limits cannot be in memcached; use Redis with REDIS_URL"},
+};
+
+struct FieldNames {
+  std::string_view legacy;  ///< of rate_limit_service.headers
+  std::array<std::string_view, 3> names;
+};
+constexpr std::array<FieldNames, 2> field_names{{
+    {"ratelimit", {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}},
+    {"x_ratelimit", {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}},
+}};
+
+/// Percent-encoded, for the user and the password of a URL.
+std::string for_url(std::string_view text) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    if (http::is_alpha(c) || http::is_digit(c) || c == '-' || c == '_' || c == '.') {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out.append("%").append(1, hex[byte >> 4]).append(1, hex[byte & 15]);
+  }
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    parts.emplace_back(text.substr(0, end));
+    if (end == text.size()) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+class EnvironmentReader {
+ public:
+  explicit EnvironmentReader(const config::Variables& variable) : variable_(variable) {}
+
+  std::string yaml() {
+    refuse_some();
+    note_ineffective();
+    return "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n" + max_age() + store() +
+           "rate_limit_service:\n  listen:\n" + listeners() + "  files: [" +
+           yaml_text(directory() + "/*.yaml") + "]\n  charge: " +
+           (flag("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT") ? "all" : "reference") + '\n' +
+           headers();
+  }
+
+  std::vector<config::Diagnostic> take_problems() { return std::move(problems_); }
+  std::vector<std::string> take_warnings() { return std::move(warnings_); }
+
+ private:
+  /// An empty variable is not set.
+  std::string text(std::string_view name, std::string_view otherwise = {}) const {
+    const auto value = variable_(std::string(name));
+    return value && !value->empty() ? *value : std::string(otherwise);
+  }
+  bool is_set(std::string_view name) const { return !text(name).empty(); }
+
+  void problem(std::string_view name, std::string message) {
+    problems_.push_back(config::diagnostic_at({}, std::move(message), std::string(name)));
+  }
+
+  /// As Go's strconv.ParseBool reads it.
+  bool flag(std::string_view name) {
+    constexpr std::array<std::string_view, 6> yes{"1", "t", "T", "TRUE", "true", "True"};
+    constexpr std::array<std::string_view, 6> no{"0", "f", "F", "FALSE", "false", "False"};
+    const std::string value = text(name, "false");
+    if (std::ranges::find(yes, value) != yes.end()) return true;
+    if (std::ranges::find(no, value) == no.end())
+      problem(name, "expected true or false, found " + config::in_quotes(value));
+    return false;
+  }
+
+  int port(std::string_view name, int otherwise) {
+    const std::string value = text(name);
+    if (value.empty()) return otherwise;
+    int number = 0;
+    const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (failure == std::errc{} && end == value.data() + value.size() && number >= 0 &&
+        number <= 65535)
+      return number;
+    problem(name, "expected a port, such as 8081, found " + config::in_quotes(value));
+    return otherwise;
+  }
+
+  /// Returns one of the words in upper case, of which the first is the default.
+  std::string word(std::string_view name, std::initializer_list<std::string_view> words) {
+    const std::string value = text(name, *words.begin());
+    for (const std::string_view one : words)
+      if (http::iequals(one, value)) return std::string(one);
+    problem(name, "expected " + config::list_of({words.begin(), words.size()}) + ", found " +
+                      config::in_quotes(value));
+    return std::string(*words.begin());
+  }
+
+  void refuse_some() {
+    for (const auto& [name, reason] : refused_flags)
+      if (flag(name)) problem(name, std::string(reason));
+    for (const auto& [name, reason] : refused_texts)
+      if (is_set(name)) problem(name, std::string(reason));
+    if (const std::string backend = text("BACKEND_TYPE", "redis"); backend != "redis")
+      problem("BACKEND_TYPE", "limits are in Redis only; write redis");
+    if (const std::string type = text("CONFIG_TYPE", "FILE"); type != "FILE")
+      problem("CONFIG_TYPE", "limits are read from files only; write FILE");
+  }
+
+  void note_ineffective() {
+    for (const auto& [names, reason] : ineffective) {
+      for (const std::string& name : split(names, ' ')) {
+        const std::string value = text(name, "0");
+        if (value == "0" || http::iequals(value, "false") || http::iequals(value, "f")) continue;
+        warnings_.push_back(name + ": has no effect: " + std::string(reason));
+      }
+    }
+  }
+
+  std::string max_age() const {
+    const std::string age = text("GRPC_MAX_CONNECTION_AGE");
+    return age.empty() ? "" : "downstream: {max_age: " + yaml_text(age) + "}\n";
+  }
+
+  // The store.
+
+  std::string store() {
+    const std::string url = text("REDIS_URL");
+    if (url.empty()) {
+      warnings_.emplace_back(
+          "REDIS_URL: is not set: limits are counted in this process, and others do not see them");
+      return {};
+    }
+    const std::string type = word("REDIS_TYPE", {"SINGLE", "SENTINEL", "CLUSTER"});
+    std::string redis = type == "SINGLE" ? "url: " + yaml_text(url_of(url)) : several(type, url);
+    if (is_set("CACHE_KEY_PREFIX")) redis += ", key_prefix: " + yaml_text(text("CACHE_KEY_PREFIX"));
+    if (is_set("REDIS_TIMEOUT")) redis += ", timeout: " + yaml_text(text("REDIS_TIMEOUT"));
+    return "store: {type: redis, redis: {" + redis + ", replicas: 1" + tls() + "}}\n";
+  }
+
+  bool uses_tls() { return flag("REDIS_TLS") || text("REDIS_SOCKET_TYPE") == "tls"; }
+
+  /// `USER:PASSWORD@`; REDIS_AUTH is a password, or a user and a password.
+  std::string credentials() const {
+    const std::string auth = text("REDIS_AUTH");
+    if (auth.empty()) return {};
+    const std::size_t colon = auth.find(':');
+    if (colon == std::string::npos) return ':' + for_url(auth) + '@';
+    return for_url(std::string_view(auth).substr(0, colon)) + ':' +
+           for_url(std::string_view(auth).substr(colon + 1)) + '@';
+  }
+
+  std::string url_at(const std::string& place) {
+    return (uses_tls() ? "rediss://" : "redis://") + credentials() + place;
+  }
+
+  std::string url_of(const std::string& url) {
+    if (url.find("://") != std::string::npos) {
+      if (is_set("REDIS_AUTH"))
+        problem("REDIS_AUTH", "REDIS_URL is a whole URL; write user and password there");
+      return url;
+    }
+    const std::string socket = word("REDIS_SOCKET_TYPE", {"unix", "tcp", "tls"});
+    return socket == "unix" ? "unix://" + credentials() + url : url_at(url);
+  }
+
+  /// MASTER,HOST:PORT,... of sentinels, or HOST:PORT,... of a cluster.
+  std::string several(const std::string& type, const std::string& url) {
+    std::vector<std::string> servers = split(url, ',');
+    std::string keys = "topology: ";
+    if (type == "CLUSTER") {
+      keys += "cluster";
+    } else {
+      if (servers.size() < 2) {
+        problem("REDIS_URL", "expected MASTER,HOST:PORT,... with the sentinels");
+        return {};
+      }
+      keys += "sentinel, sentinel_master: " + yaml_text(servers.front());
+      servers.erase(servers.begin());
+      if (is_set("REDIS_SENTINEL_AUTH"))
+        keys += ", sentinel_password: " + yaml_text(text("REDIS_SENTINEL_AUTH"));
+    }
+    std::string list;
+    for (const std::string& server : servers)
+      list += (list.empty() ? "" : ", ") + yaml_text(server);
+    return "url: " + yaml_text(url_at(servers.front())) + ", " + keys + ", servers: [" + list + ']';
+  }
+
+  std::string tls() {
+    if (!uses_tls()) return {};
+    std::string keys;
+    const auto add = [&](std::string_view key, std::string_view name) {
+      if (!is_set(name)) return;
+      keys += (keys.empty() ? "" : ", ") + std::string(key) + ": " + yaml_text(text(name));
+    };
+    add("ca", "REDIS_TLS_CACERT");
+    add("certificate", "REDIS_TLS_CLIENT_CERT");
+    add("private_key", "REDIS_TLS_CLIENT_KEY");
+    return keys.empty() ? "" : ", tls: {" + keys + '}';
+  }
+
+  // The service.
+
+  std::string directory() const {
+    std::string path = text("RUNTIME_ROOT", "/srv/runtime_data/current");
+    if (is_set("RUNTIME_SUBDIRECTORY")) path += '/' + text("RUNTIME_SUBDIRECTORY");
+    return path + '/' + text("RUNTIME_APPDIRECTORY", "config");
+  }
+
+  static std::string address(const std::string& host, int port) {
+    const bool is_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
+    return (is_ipv6 ? '[' + host + ']' : host) + ':' + std::to_string(port);
+  }
+
+  std::string listeners() {
+    const int grpc_port = port("GRPC_PORT", 8081);
+    const int http_port = port("PORT", 8080);
+    const std::string grpc = is_set("GRPC_UDS") ? "unix:" + text("GRPC_UDS")
+                                                : address(text("GRPC_HOST", "0.0.0.0"), grpc_port);
+    const std::string http = address(text("HOST", "0.0.0.0"), http_port);
+    std::string list = "    - {address: " + yaml_text(grpc) + listener_tls() + "}\n";
+    if (http != grpc) list += "    - {address: " + yaml_text(http) + "}\n";
+    return list;
+  }
+
+  std::string listener_tls() {
+    if (!flag("GRPC_SERVER_USE_TLS")) return {};
+    for (const std::string_view name : {"GRPC_SERVER_TLS_CERT", "GRPC_SERVER_TLS_KEY"})
+      if (!is_set(name)) problem(name, "is missing: GRPC_SERVER_USE_TLS needs the file");
+    return ", tls: {certificate: " + yaml_text(text("GRPC_SERVER_TLS_CERT")) +
+           ", private_key: " + yaml_text(text("GRPC_SERVER_TLS_KEY")) + '}';
+  }
+
+  std::string headers() {
+    if (!flag("LIMIT_RESPONSE_HEADERS_ENABLED"))
+      return "  headers: {standard: false, legacy: none}\n";
+    const auto& standard = field_names.front().names;
+    const std::array<std::string, 3> names{text("LIMIT_LIMIT_HEADER", standard[0]),
+                                           text("LIMIT_REMAINING_HEADER", standard[1]),
+                                           text("LIMIT_RESET_HEADER", standard[2])};
+    for (const auto& [legacy, known] : field_names) {
+      if (std::ranges::equal(names, known, http::iequals))
+        return "  headers: {standard: false, legacy: " + std::string(legacy) + "}\n";
+    }
+    problem("LIMIT_LIMIT_HEADER",
+            "the fields are RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset, or the same "
+            "with X-; write one of these sets in LIMIT_LIMIT_HEADER, LIMIT_REMAINING_HEADER and "
+            "LIMIT_RESET_HEADER");
+    return {};
+  }
+
+  const config::Variables& variable_;
+  std::vector<config::Diagnostic> problems_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+Result<RatelimitEnvironment, std::vector<config::Diagnostic>> ratelimit_environment(
+    const config::Variables& variable) {
+  EnvironmentReader reader(variable);
+  std::string yaml = reader.yaml();
+  auto problems = reader.take_problems();
+  if (!problems.empty()) return problems;
+  return RatelimitEnvironment{.yaml = std::move(yaml), .warnings = reader.take_warnings()};
+}
+
+std::string_view variable_of(const config::Diagnostic& diagnostic) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> variables{{
+      {"identity_secret", "WEIR_IDENTITY_SECRET"},
+      {"downstream.max_age", "GRPC_MAX_CONNECTION_AGE"},
+      {"store.redis.key_prefix", "CACHE_KEY_PREFIX"},
+      {"store.redis.timeout", "REDIS_TIMEOUT"},
+      {"store.redis.sentinel_password", "REDIS_SENTINEL_AUTH"},
+      {"store.redis.tls", "REDIS_TLS_CACERT, REDIS_TLS_CLIENT_CERT or REDIS_TLS_CLIENT_KEY"},
+      {"store", "REDIS_URL"},
+      {"rate_limit_service.listen[0].tls", "GRPC_SERVER_TLS_CERT or GRPC_SERVER_TLS_KEY"},
+      {"rate_limit_service.listen[0]", "GRPC_HOST, GRPC_PORT or GRPC_UDS"},
+      {"rate_limit_service.listen[1]", "HOST or PORT"},
+      {"rate_limit_service.files", "RUNTIME_ROOT"},
+      {"admin", "the admin server"},
+  }};
+  for (const auto& [path, name] : variables) {
+    if (diagnostic.key_path.starts_with(path)) return name;
+  }
+  return diagnostic.key_path;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,200 @@
+// The environment of envoyproxy/ratelimit as a configuration.
+#include "cli/ratelimit_environment.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "catch.hpp"
+#include "config/load.hpp"
+
+namespace weir::cli {
+namespace {
+
+using Map = std::map<std::string, std::string>;
+
+config::Variables variables(const Map& map) {
+  return [map](const std::string& name) -> std::optional<std::string> {
+    const auto found = map.find(name);
+    return found == map.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+/// A directory with files of limits, removed at the end.
+class Runtime {
+ public:
+  Runtime() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "weir-runtime-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a directory");
+    root_ = pattern;
+    std::filesystem::create_directories(root_ / "sub" / "limits");
+    std::ofstream(root_ / "sub" / "limits" / "a.yaml") << "domain: d\n";
+  }
+  ~Runtime() { std::filesystem::remove_all(root_); }
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  Map with(Map map) const {
+    map.insert({{"RUNTIME_ROOT", root_.string()},
+                {"RUNTIME_SUBDIRECTORY", "sub"},
+                {"RUNTIME_APPDIRECTORY", "limits"}});
+    return map;
+  }
+
+ private:
+  std::filesystem::path root_;
+};
+
+std::shared_ptr<const config::Config> load(const Map& map) {
+  const auto made = ratelimit_environment(variables(map));
+  if (!made) FAIL(made.error().front().to_string());
+  INFO(made->yaml);
+  config::Environment environment = config::process_environment("x");
+  environment.redis_tls = true;
+  const auto loaded = config::load_text(made->yaml, environment);
+  if (!loaded) FAIL(loaded.error().front().to_string());
+  return *loaded;
+}
+
+TEST_CASE("without variables the service has the addresses of envoyproxy/ratelimit") {
+  const Runtime runtime;
+  const auto config = load(runtime.with({}));
+  REQUIRE(config->listen.size() == 2);
+  CHECK(config->listen[0].address.to_string() == "0.0.0.0:8081");
+  CHECK(config->listen[1].address.to_string() == "0.0.0.0:8080");
+  CHECK(config->listen[1].serves == options::Serves::rate_limit_service);
+  CHECK(config->store_type == config::StoreType::memory);
+  const options::RateLimitService& service = config->rate_limit_service.value();
+  CHECK(service.domains.at(0).name == "d");
+  CHECK(service.algorithm == rules::Algorithm::fixed_window);
+  CHECK(service.charges_each);
+  CHECK_FALSE(service.headers.standard);
+  CHECK(service.headers.legacy == http::LegacyFields::none);
+  const auto made = ratelimit_environment(variables({}));
+  CHECK(made->yaml.find("\"/srv/runtime_data/current/config/*.yaml\"") != std::string::npos);
+  REQUIRE(made->warnings.size() == 1);
+  CHECK(made->warnings[0].starts_with("REDIS_URL: is not set"));
+}
+
+TEST_CASE("addresses, fields and the charge are taken from variables") {
+  const Runtime runtime;
+  const auto config = load(runtime.with({{"GRPC_HOST", "::1"},
+                                         {"GRPC_PORT", "9081"},
+                                         {"HOST", "127.0.0.1"},
+                                         {"PORT", "9080"},
+                                         {"GRPC_MAX_CONNECTION_AGE", "1h"},
+                                         {"STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", "true"},
+                                         {"LIMIT_RESPONSE_HEADERS_ENABLED", "1"},
+                                         {"LIMIT_LIMIT_HEADER", "x-ratelimit-limit"},
+                                         {"LIMIT_REMAINING_HEADER", "X-RateLimit-Remaining"},
+                                         {"LIMIT_RESET_HEADER", "X-RateLimit-Reset"}}));
+  CHECK(config->listen[0].address.to_string() == "[::1]:9081");
+  CHECK(config->listen[1].address.to_string() == "127.0.0.1:9080");
+  CHECK(config->proxy.downstream.max_age == std::chrono::hours(1));
+  CHECK_FALSE(config->rate_limit_service->charges_each);
+  CHECK(config->rate_limit_service->headers.legacy == http::LegacyFields::x_ratelimit);
+  CHECK_FALSE(config->rate_limit_service->headers.standard);
+  CHECK(load(runtime.with({{"LIMIT_RESPONSE_HEADERS_ENABLED", "true"}}))
+            ->rate_limit_service->headers.legacy == http::LegacyFields::ratelimit);
+  CHECK(load(runtime.with({{"GRPC_UDS", "/tmp/rl.sock"}}))->listen[0].address.to_string() ==
+        "unix:/tmp/rl.sock");
+}
+
+TEST_CASE("Redis is a server, sentinels or a cluster") {
+  const Runtime runtime;
+  const auto redis = [&](Map map) { return load(runtime.with(std::move(map)))->redis.connection; };
+  const auto single = redis({{"REDIS_SOCKET_TYPE", "tcp"},
+                             {"REDIS_URL", "redis.internal:6380"},
+                             {"REDIS_AUTH", "us er:p@:${x}"},
+                             {"CACHE_KEY_PREFIX", "rl:"},
+                             {"REDIS_TIMEOUT", "100ms"}});
+  CHECK(single.host == "redis.internal");
+  CHECK(single.port == 6380);
+  CHECK(single.user == "us er");
+  CHECK(single.password.reveal() == "p@:${x}");
+  CHECK(single.key_prefix == "rl:");
+  CHECK(single.timeout == std::chrono::milliseconds(100));
+  const auto password =
+      redis({{"REDIS_SOCKET_TYPE", "tls"}, {"REDIS_URL", "redis:6379"}, {"REDIS_AUTH", "secret"}});
+  CHECK(password.password.reveal() == "secret");
+  CHECK(password.secure);
+  CHECK(redis({{"REDIS_URL", "/run/redis.sock"}}).unix_path == "/run/redis.sock");
+  CHECK(redis({{"REDIS_URL", "redis://a:1/2"}}).database == 2);
+  const auto sentinel = redis({{"REDIS_TYPE", "sentinel"},
+                               {"REDIS_URL", "main,a:1,b:2"},
+                               {"REDIS_SENTINEL_AUTH", "s3cr3t"}});
+  CHECK(sentinel.topology == options::RedisTopology::sentinel);
+  CHECK(sentinel.sentinel_master == "main");
+  CHECK(sentinel.servers.size() == 2);
+  const auto cluster = redis({{"REDIS_TYPE", "CLUSTER"}, {"REDIS_URL", "a:1,b:2,c:3"}});
+  CHECK(cluster.topology == options::RedisTopology::cluster);
+  CHECK(cluster.servers.size() == 3);
+}
+
+/// The problems, one a line.
+std::string problems_of(const Map& map) {
+  const auto made = ratelimit_environment(variables(map));
+  std::string text;
+  if (made) return text;
+  for (const config::Diagnostic& problem : made.error())
+    text += problem.to_string() + '\n';
+  return text;
+}
+
+TEST_CASE("what is wrong or must not be ignored is refused with the variable") {
+  const std::pair<Map, const char*> rows[] = {
+      {{{"PORT", "x"}}, "PORT: expected a port, such as 8081, found \"x\""},
+      {{{"GRPC_PORT", "65536"}}, "GRPC_PORT: expected a port"},
+      {{{"REDIS_TLS", "maybe"}, {"REDIS_URL", "a:1"}}, "REDIS_TLS: expected true or false"},
+      {{{"REDIS_TYPE", "many"}, {"REDIS_URL", "a:1"}},
+       "REDIS_TYPE: expected SINGLE, SENTINEL, CLUSTER, found \"many\""},
+      {{{"REDIS_TYPE", "SENTINEL"}, {"REDIS_URL", "main"}}, "REDIS_URL: expected MASTER,HOST:PORT"},
+      {{{"REDIS_URL", "redis://a"}, {"REDIS_AUTH", "x"}}, "REDIS_AUTH: REDIS_URL is a whole URL"},
+      {{{"SHADOW_MODE", "true"}},
+       "SHADOW_MODE: there is no mode for all limits; write shadow_mode"},
+      {{{"BACKEND_TYPE", "memcache"}}, "BACKEND_TYPE: limits are in Redis only"},
+      {{{"CONFIG_TYPE", "GRPC_XDS_SOTW"}}, "CONFIG_TYPE: limits are read from files only"},
+      {{{"GRPC_CLIENT_TLS_CACERT", "ca.pem"}},
+       "GRPC_CLIENT_TLS_CACERT: a listener does not verify"},
+      {{{"LIMIT_RESPONSE_HEADERS_ENABLED", "true"}, {"LIMIT_RESET_HEADER", "x-reset"}},
+       "LIMIT_LIMIT_HEADER: the fields are RateLimit-Limit"},
+  };
+  for (const auto& [map, problem] : rows) {
+    CAPTURE(problem);
+    CHECK(problems_of(map).starts_with(problem));
+  }
+  CHECK(problems_of({{"GRPC_SERVER_USE_TLS", "true"}}) ==
+        "GRPC_SERVER_TLS_CERT: is missing: GRPC_SERVER_USE_TLS needs the file\n"
+        "GRPC_SERVER_TLS_KEY: is missing: GRPC_SERVER_USE_TLS needs the file\n");
+}
+
+TEST_CASE("a variable without effect is a warning, unless it is off") {
+  const auto made = ratelimit_environment(variables({{"REDIS_URL", "/x"},
+                                                     {"USE_STATSD", "false"},
+                                                     {"LOCAL_CACHE_SIZE_IN_BYTES", "0"},
+                                                     {"LOG_LEVEL", "debug"},
+                                                     {"NEAR_LIMIT_RATIO", "0.9"}}));
+  REQUIRE(made.has_value());
+  CHECK(made->warnings ==
+        std::vector<std::string>{
+            "LOG_LEVEL: has no effect: the log has one level and one form",
+            "NEAR_LIMIT_RATIO: has no effect: write a configuration with events: {at: [80]} for "
+            "keys near a limit"});
+}
+
+TEST_CASE("problems of the configuration have the name of the variable") {
+  const auto named = [](const char* path) {
+    return std::string(variable_of(config::diagnostic_at({}, "x", path)));
+  };
+  CHECK(named("store.redis.url") == "REDIS_URL");
+  CHECK(named("rate_limit_service.listen[1].address") == "HOST or PORT");
+  CHECK(named("rate_limit_service.files[0]") == "RUNTIME_ROOT");
+  CHECK(named("workers") == "workers");
+}
+
+}  // namespace
+}  // namespace weir::cli
