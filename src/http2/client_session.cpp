@@ -77,7 +77,8 @@ struct ClientSession::ClientCallbacks : SharedCallbacks {
 ClientSession::ClientSession(const ClientSessionOptions& options)
     : SessionCore(options.max_head), max_streams_(options.max_streams) {
   nghttp2_session* made = nullptr;
-  if (nghttp2_session_client_new2(&made, ClientCallbacks::all(), this, session_option()) != 0)
+  if (nghttp2_session_client_new3(&made, ClientCallbacks::all(), this, session_option(),
+                                  session_memory()) != 0)
     throw std::bad_alloc();
   own(made);
   const std::array<nghttp2_settings_entry, 3> settings{{

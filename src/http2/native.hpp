@@ -41,6 +41,8 @@ using Callbacks = std::unique_ptr<nghttp2_session_callbacks, FreeCallbacks>;
 
 /// The options of all sessions.
 const nghttp2_option* session_option();
+/// Their memory: the pool of the thread that calls nghttp2.
+nghttp2_mem* session_memory();
 
 struct SessionCore::SharedCallbacks {
   static Stream* stream(nghttp2_session* native, std::int32_t id) {

@@ -197,7 +197,8 @@ Session::Session(StreamSource& source, const SessionOptions& options)
       fields_at_once_(options.fields_at_once),
       glitches_(options.glitches) {
   nghttp2_session* made = nullptr;
-  if (nghttp2_session_server_new2(&made, ServerCallbacks::all(), this, session_option()) != 0)
+  if (nghttp2_session_server_new3(&made, ServerCallbacks::all(), this, session_option(),
+                                  session_memory()) != 0)
     throw std::bad_alloc();
   own(made);
   const std::array<nghttp2_settings_entry, 4> settings{{

@@ -1,6 +1,9 @@
 #include "http2/session_core.hpp"
 
+#include <cstring>
+
 #include "http/header_list.hpp"
+#include "http2/block_pool.hpp"
 #include "http2/native.hpp"
 
 namespace weir::http2 {
@@ -25,6 +28,21 @@ const nghttp2_option* session_option() {
     return owned;
   }();
   return option.get();
+}
+
+nghttp2_mem* session_memory() {
+  static nghttp2_mem memory{
+      .mem_user_data = nullptr,
+      .malloc = [](std::size_t size, void*) { return BlockPool::mine().allocate(size); },
+      .free = [](void* block, void*) { BlockPool::mine().release(block); },
+      .calloc =
+          [](std::size_t count, std::size_t size, void*) {
+            void* const block = BlockPool::mine().allocate(count * size);
+            return block == nullptr ? nullptr : std::memset(block, 0, count * size);
+          },
+      .realloc = [](void* block, std::size_t size,
+                    void*) { return BlockPool::mine().resize(block, size); }};
+  return &memory;
 }
 
 void SessionCore::Free::operator()(nghttp2_session* session) const {
