@@ -4,6 +4,8 @@ They are described here and built by protobuf at run time, so no generated code 
 envoy/service/ratelimit/v3/rls.proto, envoy/extensions/common/ratelimit/v3/ratelimit.proto, grpc/health/v1/health.proto.
 """
 
+import unittest
+
 from .grpc_case import client_library
 
 UNITS = ["UNKNOWN", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "YEAR", "WEEK"]
@@ -50,8 +52,11 @@ def describe(field, name, number, kind):
 def build():
     """{full name: class}, in a pool of descriptors of its own."""
     client_library()  # also makes Debian's packages importable
-    from google.protobuf import (descriptor_pb2, descriptor_pool, duration_pb2, message_factory, struct_pb2,
-                                 wrappers_pb2)
+    try:
+        from google.protobuf import (descriptor_pb2, descriptor_pool, duration_pb2, message_factory, struct_pb2,
+                                     wrappers_pb2)
+    except ImportError:
+        raise unittest.SkipTest("python3-protobuf is not installed: script/bootstrap grpc") from None
     pool = descriptor_pool.DescriptorPool()
     known = [module.DESCRIPTOR for module in (duration_pb2, struct_pb2, wrappers_pb2)]
     for one in known:
