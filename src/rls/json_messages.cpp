@@ -44,11 +44,12 @@ std::string read_members(const json::Value& object, std::span<const JsonField> f
       return problem;
     }
     const auto index = static_cast<unsigned>(found - fields.begin());
-    if ((seen & 1U << index) != 0) return "." + name + ": the field has a second value";
+    if ((seen & 1U << index) != 0)
+      return std::string(".").append(name).append(": the field has a second value");
     seen |= 1U << index;
     if (value.kind == Kind::null) continue;
     if (const std::string problem = read(index, value); !problem.empty())
-      return "." + name + problem;
+      return std::string(".").append(name).append(problem);
   }
   return {};
 }
