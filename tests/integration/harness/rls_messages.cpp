@@ -4,9 +4,11 @@
 //   request MESSAGE              a RateLimitRequest
 //   json TEXT                    the same in JSON
 //   response MESSAGE METADATA    a RateLimitResponse without its dynamic metadata, and that in JSON
+//   check MESSAGE                a CheckRequest
 //
-// It prints `no REASON`, or `yes` and the message that was read, as Protocol Buffers; of a response
-// also as JSON. These are hexadecimal digits.
+// The answer is `no REASON`, or `yes` and the message that was read, as Protocol Buffers. A
+// response follows again as JSON. For a CheckRequest the parts that Weir keeps are listed instead.
+// All are hexadecimal digits.
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "grpc/protobuf_reader.hpp"
+#include "rls/check_messages.hpp"
 #include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
 #include "unit/rls/written_request.hpp"
@@ -92,6 +95,23 @@ std::string_view read_response(std::string_view message, rls::Response& to) {
   });
 }
 
+std::string listed(const rls::CheckRequest& request) {
+  const std::string port = std::to_string(request.source_port);
+  const std::string size = std::to_string(request.size);
+  std::vector<std::string_view> parts = {
+      request.source_address, port,           request.id,      request.method,   request.path,
+      request.host,           request.scheme, request.query,   request.fragment, size,
+      request.protocol,       request.body,   request.raw_body};
+  for (const http::Field& header : request.headers) {
+    parts.push_back(header.name);
+    parts.push_back(header.value);
+  }
+  std::string line = "yes";
+  for (const std::string_view part : parts)
+    line += ' ' + encoded(part);
+  return line;
+}
+
 std::string answer(const std::string& line) {
   std::istringstream words(line);
   std::string command;
@@ -112,6 +132,11 @@ std::string answer(const std::string& line) {
     std::string json;
     append_json(json, response);
     return "yes " + encoded(out) + ' ' + encoded(json);
+  }
+  if (command == "check") {
+    rls::CheckRequest check;
+    const std::string_view reason = rls::read_protobuf(message, check);
+    return reason.empty() ? listed(check) : refused(reason);
   }
   rls::Request request;
   const std::string reason = command == "json" ? read_json(message, request)

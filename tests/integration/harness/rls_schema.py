@@ -1,6 +1,8 @@
-"""The messages of the rate limit service as Google's Protocol Buffers read and write them, without a file for protoc.
+"""The messages of the rate limit service and of external authorization as Google's Protocol Buffers read and write
+them, without a file for protoc.
 
-The names and numbers are those of envoy/service/ratelimit/v3/rls.proto and the files that it imports.
+The numbers are those of envoy/service/ratelimit/v3/rls.proto, envoy/service/auth/v3/external_auth.proto and the files
+that these import.
 """
 
 import importlib
@@ -26,16 +28,29 @@ MESSAGES = {
     "Header": {1: "string key", 2: "string value"},
     "Response": {1: "Response.Code overall_code", 2: "repeated Status statuses", 3: "repeated Header response_headers_to_add",
                  6: "google.protobuf.Struct dynamic_metadata"},
+    "Socket": {2: "string address", 3: "oneof uint32 port_value", 4: "oneof string named_port"},
+    "Pipe": {},  # Weir does not read what it contains
+    "Address": {1: "oneof Socket socket_address", 2: "oneof Pipe pipe"},
+    "Peer": {1: "Address address"},
+    # The entries of map<string, string>, whose last one with a key wins.
+    "Http": {1: "string id", 2: "string method", 3: "repeated Header headers", 4: "string path", 5: "string host",
+             6: "string scheme", 7: "string query", 8: "string fragment", 9: "int64 size", 10: "string protocol",
+             11: "string body", 12: "bytes raw_body"},
+    "HttpRequest": {2: "Http http"},
+    "Attributes": {1: "Peer source", 4: "HttpRequest request"},
+    "Check": {1: "Attributes attributes"},
 }
 # Messages of Google's that a request has, for a generator of messages.
 WRAPPERS = {"google.protobuf.UInt64Value": {1: "uint64 value"}}
-SCALARS = {"string": 9, "bool": 8, "uint32": 13, "uint64": 4}
+SCALARS = {"string": 9, "bytes": 12, "bool": 8, "uint32": 13, "uint64": 4, "int64": 3}
 
 
 def field(to, number, text, own_package):
-    *repeated, kind, name = text.split()
+    *label, kind, name = text.split()
     to.name, to.number = name, number
-    to.label = to.LABEL_REPEATED if repeated else to.LABEL_OPTIONAL
+    to.label = to.LABEL_REPEATED if label == ["repeated"] else to.LABEL_OPTIONAL
+    if label == ["oneof"]:  # a message has at most one
+        to.oneof_index = 0
     if kind in SCALARS:
         to.type = SCALARS[kind]
         return
@@ -69,6 +84,8 @@ def classes():
         message = file.message_type.add(name=name)
         for number, text in fields.items():
             field(message.field.add(), number, text, file.package)
+        if any(text.startswith("oneof") for text in fields.values()):
+            message.oneof_decl.add(name="one")
         for enumeration, values in ENUMERATIONS.items():
             if enumeration.startswith(f"{name}."):
                 values = [{"name": value, "number": number} for number, value in enumerate(values)]
