@@ -91,14 +91,14 @@ void take_back(const Rate& rate, TierCounters& tier, std::int64_t units) {
   }
   if (rest == 0) return;
   // Only the oldest is left. It counts at most a share less than its content, and the content after
-  // the refund must not count less than that either. So each unit takes one of a content above a
-  // share. A smaller content becomes the largest one of which `goal` units count.
+  // the refund must not count less than that either. So while more than a share stays, each unit
+  // takes one of the content. Then it becomes the largest content of which `goal` units count.
   std::uint32_t& oldest = tier.used.back();
-  const std::int64_t content = oldest;
-  if (content - rest > largest_sub_window(rate)) {
-    oldest = static_cast<std::uint32_t>(content - rest);
-    return;
-  }
+  const std::int64_t above = std::int64_t{oldest} - largest_sub_window(rate) - 1;
+  const std::int64_t taken = std::clamp<std::int64_t>(above, 0, rest);
+  oldest -= static_cast<std::uint32_t>(taken);
+  rest -= taken;
+  if (rest == 0) return;
   const std::int64_t goal = used_of(rate, tier) - rest;
   std::uint32_t low = 0;
   for (std::uint32_t high = oldest; low < high;) {

@@ -161,13 +161,17 @@ inline void refund_in_tier(const Rate& rate, std::vector<Charge>& charges, Insta
   const Wide counted = counted_in_oldest(rate, use.oldest, now);
   const Wide taken = std::min(units, use.whole + counted);
   remove_newest(charges, std::min(taken, use.whole));
-  const Wide rest = taken - use.whole;
-  if (rest <= 0) return;
-  Wide kept = use.oldest - rest;
-  if (kept <= ceil_wide(rate.count, 10)) {
-    for (kept = 0; kept < use.oldest; ++kept) {
-      if (counted_in_oldest(rate, kept + 1, now) > counted - rest) break;
+  Wide kept = use.oldest;
+  // A unit at a time.
+  for (Wide rest = taken - use.whole; rest > 0; --rest) {
+    if (kept - 1 > ceil_wide(rate.count, 10)) {
+      --kept;
+      continue;
     }
+    const Wide goal = counted_in_oldest(rate, kept, now) - rest;
+    for (kept = 0; counted_in_oldest(rate, kept + 1, now) <= goal;)
+      ++kept;
+    break;
   }
   remove_newest(charges, use.oldest - kept);
 }
