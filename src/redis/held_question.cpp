@@ -12,6 +12,12 @@ constexpr std::size_t keys_of_claim = 3;
 
 /// The first argument of a claim.
 enum class NumbersOf : std::uint8_t { reads, holds, settles, holds_with_lease, settles_with_lease };
+/// Added to it if a refund follows the numbers of the field.
+constexpr std::int64_t with_refund = 4;
+
+constexpr std::size_t arguments_of_field(const HoldTable::Sent& sent) {
+  return field_arguments + (sent.refund > 0 ? 1 : 0);
+}
 
 std::array<char, 16> hex_of(std::uint64_t number) {
   std::array<char, 16> digits;
@@ -35,8 +41,9 @@ void append_formers(std::string& out, const FieldNumbers& numbers) {
   append_bulk(out, text);
 }
 
-void append_field(std::string& out, NumbersOf kind, const FieldNumbers& numbers) {
-  append_number(out, static_cast<std::int64_t>(kind));
+void append_field(std::string& out, NumbersOf kind, const HoldTable::Sent& sent) {
+  const FieldNumbers& numbers = sent.held->numbers;
+  append_number(out, static_cast<std::int64_t>(kind) + (sent.refund > 0 ? with_refund : 0));
   append_bulk(out, view_of(hex_of(numbers.field)));
   append_number(out, numbers.taken);
   append_number(out, numbers.sent_released);
@@ -44,6 +51,7 @@ void append_field(std::string& out, NumbersOf kind, const FieldNumbers& numbers)
   append_number(out, numbers.released);
   append_number(out, numbers.charged);
   append_formers(out, numbers);
+  if (sent.refund > 0) append_number(out, sent.refund);
 }
 
 void append_keys(std::string& out, const KeySpace& keys, const store::Key& key,
@@ -67,14 +75,15 @@ void append_held_question(std::string& out, ScriptName script, const KeySpace& k
                           std::span<const HoldTable::Sent> held, std::optional<Instant> now) {
   std::size_t arguments = now ? 1 : 0;
   for (std::size_t i = 0; i < claims.size(); ++i)
-    arguments += 1 + (held[i].held != nullptr ? field_arguments : 0) + arguments_of(claims[i]);
+    arguments +=
+        1 + (held[i].held != nullptr ? arguments_of_field(held[i]) : 0) + arguments_of(claims[i]);
   append_head(out, script, claims.size(), arguments);
   for (const store::Claim& claim : claims)
     append_keys(out, keys, {claim.identity, claim.policy_id}, claim.policy->algorithm);
   for (std::size_t i = 0; i < claims.size(); ++i) {
     if (held[i].held != nullptr) {
       append_field(out, held[i].has_lease ? NumbersOf::holds_with_lease : NumbersOf::holds,
-                   held[i].held->numbers);
+                   held[i]);
     } else {
       append_number(out, static_cast<std::int64_t>(NumbersOf::reads));
     }
@@ -87,13 +96,12 @@ void append_settlements(std::string& out, ScriptName script, const KeySpace& key
                         std::span<const HoldTable::Sent> held, std::optional<Instant> now) {
   std::size_t arguments = now ? 1 : 0;
   for (const HoldTable::Sent& one : held)
-    arguments += 1 + field_arguments + one.held->argument_count;
+    arguments += 1 + arguments_of_field(one) + one.held->argument_count;
   append_head(out, script, held.size(), arguments);
   for (const HoldTable::Sent& one : held)
     append_keys(out, keys, one.held->key, one.held->algorithm);
   for (const HoldTable::Sent& one : held) {
-    append_field(out, one.has_lease ? NumbersOf::settles_with_lease : NumbersOf::settles,
-                 one.held->numbers);
+    append_field(out, one.has_lease ? NumbersOf::settles_with_lease : NumbersOf::settles, one);
     out += one.held->policy_arguments;
   }
   if (now) append_number(out, to_us(*now));

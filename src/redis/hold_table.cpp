@@ -63,6 +63,7 @@ HoldTable::Sent HoldTable::begin(HeldKey& held, Instant now) {
   const bool is_large = numbers.taken > large || numbers.charged > large;
   if (held.unanswered == 0 && (held.is_ambiguous || is_large)) begin_field(held);
   ++held.unanswered;
+  held.composed_charged = numbers.charged;
   const bool is_certain = held.renewed_at != Instant{} && now < held.renewed_at + certain_for;
   return {
       .held = &held,
@@ -71,6 +72,7 @@ HoldTable::Sent HoldTable::begin(HeldKey& held, Instant now) {
       .written_off = held.written_off,
       .released = numbers.released,
       .charged = numbers.charged,
+      .refund = std::exchange(held.refund, 0),
       .at = now,
       .has_lease = now != Instant{} && is_certain && numbers.formers.empty() && !held.is_ambiguous};
 }
@@ -123,12 +125,22 @@ void HoldTable::released_late(const Sent& sent, const Reply& reply) {
 }
 
 void HoldTable::not_run(const Sent& sent) {
-  end_command(sent);
-  drop_if_idle(*sent.held);
+  HeldKey& held = *sent.held;
+  // A reset of the key leaves nothing to give back.
+  if (end_command(sent)) held.refund = std::min(held.refund + sent.refund, rules::exact_limit);
+  drop_if_idle(held);
+}
+
+void HoldTable::keep_refund(Sent& sent) {
+  HeldKey& held = *sent.held;
+  const std::int64_t units = std::exchange(sent.refund, 0);
+  if (sent.field == held.numbers.field)
+    held.refund = std::min(held.refund + units, rules::exact_limit);
 }
 
 void HoldTable::lost(const Sent& sent) {
   HeldKey& held = *sent.held;
+  if (sent.refund > 0) counters_.settlements_lost.add();
   if (end_command(sent)) held.is_ambiguous = true;
   drop_if_idle(held);
 }
@@ -155,11 +167,20 @@ void HoldTable::release(HeldKey& held, std::int64_t units) {
   counters_.held.add(-released);
 }
 
+/// Charges that no command has are taken back first: see the order in the header.
+void HoldTable::refund(HeldKey& held, std::int64_t units) {
+  FieldNumbers& numbers = held.numbers;
+  const std::int64_t sent = held.unanswered > 0 ? held.composed_charged : numbers.sent_charged;
+  const std::int64_t unsent = std::min(units, numbers.charged - sent);
+  numbers.charged -= unsent;
+  held.refund = std::min(held.refund + units - unsent, rules::exact_limit);
+}
+
 HeldKey* HoldTable::settle(const store::Settlement& settlement) {
   const rules::Algorithm algorithm = settlement.policy->algorithm;
   const bool charges = algorithm != rules::Algorithm::concurrency;
   const std::int64_t actual =
-      charges ? std::clamp<std::int64_t>(settlement.actual, 0, rules::exact_limit) : 0;
+      charges ? std::clamp(settlement.actual, -rules::exact_limit, rules::exact_limit) : 0;
   const auto found = keys_.find({settlement.key.identity, settlement.key.policy_id, algorithm});
   if (found == keys_.end() && actual == 0) return nullptr;
   HeldKey* const held = found == keys_.end() ? take(settlement.key, algorithm) : &found->second;
@@ -175,8 +196,12 @@ HeldKey* HoldTable::settle(const store::Settlement& settlement) {
   held->outlived -= gone;
   if (gone > 0) counters_.settlements_lost.add();
   release(*held, units - gone);
-  held->numbers.charged = std::min(held->numbers.charged + std::max<std::int64_t>(actual - gone, 0),
-                                   rules::exact_limit);
+  if (actual < 0) {
+    refund(*held, -actual);
+  } else {
+    held->numbers.charged = std::min(
+        held->numbers.charged + std::max<std::int64_t>(actual - gone, 0), rules::exact_limit);
+  }
   queue(*held);
   return held;
 }
@@ -190,6 +215,7 @@ void HoldTable::forget(const store::Key& key, rules::Algorithm algorithm) {
   held.forgotten += held.in_flight() + held.outlived;
   held.numbers = {.field = random_.next(), .formers = {}};
   held.done_released = held.done_charged = held.written_off = held.outlived = 0;
+  held.refund = held.composed_charged = 0;
   held.is_ambiguous = false;
   held.renewed_at = {};
   drop_if_idle(held);
@@ -197,14 +223,15 @@ void HoldTable::forget(const store::Key& key, rules::Algorithm algorithm) {
 
 bool HoldTable::is_unconfirmed(const HeldKey& held) {
   return held.numbers.released != held.done_released || held.numbers.charged != held.done_charged ||
-         !held.numbers.formers.empty() || held.is_ambiguous;
+         !held.numbers.formers.empty() || held.is_ambiguous || held.refund > 0;
 }
 
 bool HoldTable::needs_command(const HeldKey& held, Instant now) {
   const FieldNumbers& numbers = held.numbers;
   if (held.in_flight() > 0 && now >= held.sent_at + renewed_after) return true;
   if (held.unanswered == 0) return is_unconfirmed(held);
-  return numbers.released != numbers.sent_released || numbers.charged != numbers.sent_charged;
+  return numbers.released != numbers.sent_released || numbers.charged != numbers.sent_charged ||
+         held.refund > 0;
 }
 
 void HoldTable::queue(HeldKey& held) {

@@ -15,6 +15,12 @@
 // all keys. Slots are taken again, too. Other units are forgotten: nothing was charged for them, so
 // their requests hold nothing and are charged their actual cost when they end.
 //
+// A refund is not a part of the numbers, because a total that only grows may not fall. A command
+// takes all units that are to be given back. Those of a command that Redis has refused go with the
+// next one; those of a lost command are not sent again, so none are given back twice. Refunds come
+// before the charges of their command, in the order of the settlements: a refund first takes what
+// is charged but not sent.
+//
 // Bounded: a key beyond the bound is not held. Pure; not thread-safe.
 #pragma once
 
@@ -63,11 +69,13 @@ struct HeldKey {
   FieldNumbers numbers;
   std::int64_t done_released = 0;  ///< confirmed by a reply
   std::int64_t done_charged = 0;
-  std::int64_t outlived = 0;     ///< units in flight that the field lost with its lease
-  std::int64_t forgotten = 0;    ///< units in flight that were removed
-  std::int64_t written_off = 0;  ///< those so far, in this field
-  std::uint32_t unanswered = 0;  ///< commands
-  bool is_ambiguous = false;     ///< a command was lost
+  std::int64_t outlived = 0;          ///< units in flight that the field lost with its lease
+  std::int64_t forgotten = 0;         ///< units in flight that were removed
+  std::int64_t written_off = 0;       ///< those so far, in this field
+  std::int64_t refund = 0;            ///< units that the next command gives back
+  std::int64_t composed_charged = 0;  ///< of the latest command; unanswered ones may contain it
+  std::uint32_t unanswered = 0;       ///< commands
+  bool is_ambiguous = false;          ///< a command was lost
   bool is_queued = false;
   Instant sent_at{};
   Instant renewed_at{};  ///< when the latest command was sent that has been answered
@@ -85,6 +93,7 @@ class HoldTable {
     std::int64_t written_off = 0;
     std::int64_t released = 0;
     std::int64_t charged = 0;
+    std::int64_t refund = 0;
     Instant at{};
     bool has_lease = false;  ///< the lease cannot have ended when the command runs
   };
@@ -111,6 +120,9 @@ class HoldTable {
   void released_late(const Sent& sent, const Reply& reply);
   /// Redis returned an error, or the command was not sent: nothing ran.
   void not_run(const Sent& sent);
+  /// Redis has refused a command, which still is to be passed to not_run(): another one, composed
+  /// before that, is to have its refund.
+  void keep_refund(Sent& sent);
   /// The connection has ended: it may have run.
   void lost(const Sent& sent);
 
@@ -152,6 +164,7 @@ class HoldTable {
   bool end_command(const Sent& sent);
   void write_off(HeldKey& held, const Sent& sent);
   void release(HeldKey& held, std::int64_t units);
+  static void refund(HeldKey& held, std::int64_t units);
   void drop_if_idle(HeldKey& held);
 
   Random random_;

@@ -245,6 +245,7 @@ void Holds::on_refused(Batch& batch, std::string_view text) noexcept {
   if (redirect.node != nullptr && redirect.node->is_ready() && may_repeat()) {
     try {
       queued_.assign({batch.sent.front().held});
+      table_.keep_refund(batch.sent.front());
       send_batch(batch.algorithm, *redirect.node, redirect.asking);
     } catch (const std::bad_alloc&) {
       // The timer sends it again.

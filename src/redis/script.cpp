@@ -45,6 +45,8 @@ constexpr Part parts[] = {
     {lua::claims, all, Role::decides},
     {lua::holds, all, Role::decides_beside_holds},
     {lua::held_claims, all, Role::decides_beside_holds},
+    {lua::refunds, all, Role::decides_beside_holds},
+    {lua::held_decisions, all, Role::decides_beside_holds},
 };
 
 void append_parts(std::string& script, AlgorithmSet algorithms, Role role) {

@@ -96,6 +96,13 @@ void DenialMemory::count_question(const Claim& claim, Instant now) {
   ++entry->questions;
 }
 
+void DenialMemory::discard(const Hash128& identity, std::uint32_t policy_id, Instant at) {
+  forget(identity, policy_id);
+  Instant& discarded_at = discarded_in_set_at_[position(identity, policy_id)];
+  discarded_at = std::max(discarded_at, at);
+  key_discarded_at_ = std::max(key_discarded_at_, at);
+}
+
 void DenialMemory::forget(const Hash128& identity, std::uint32_t policy_id) {
   for (Entry& entry : sets_[position(identity, policy_id)]) {
     if (entry.key.identity == identity && entry.key.policy_id == policy_id) entry = {};

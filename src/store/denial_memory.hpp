@@ -59,7 +59,7 @@ class DenialMemory {
   /// `lease`: the time for which a state is used without a confirmation; `longest`: for as long as
   /// it is kept.
   DenialMemory(std::size_t sets, std::uint64_t seed, Duration lease = longest)
-      : hash_(seed), sets_(sets), lease_(lease) {}
+      : hash_(seed), sets_(sets), discarded_in_set_at_(sets), lease_(lease) {}
 
   /// Keeps the state of a key of a request that is denied, or would be now.
   void remember(const Claim& claim, const Reply& reply);
@@ -91,6 +91,14 @@ class DenialMemory {
   /// Discards the states whose questions were sent until `at`.
   void discard(Instant at) { discarded_at_ = std::max(discarded_at_, at); }
 
+  /// Removes one key, whose replies to questions sent until `at` are not to be kept.
+  void discard(const Hash128& identity, std::uint32_t policy_id, Instant at);
+  /// Whether a reply is not to be kept. May also be true for another key of the same set.
+  bool is_discarded(const Claim& claim, Instant sent_at) const {
+    return sent_at <= key_discarded_at_ &&
+           sent_at <= discarded_in_set_at_[position(claim.identity, claim.policy_id)];
+  }
+
   /// Removes a key that was reset.
   void forget(const Hash128& identity, std::uint32_t policy_id);
 
@@ -120,9 +128,11 @@ class DenialMemory {
 
   store::KeyHash hash_;
   std::vector<Set> sets_;
+  std::vector<Instant> discarded_in_set_at_;
   Duration lease_;
   Instant confirmed_at_{};
   Instant discarded_at_{};
+  Instant key_discarded_at_{};  ///< the latest of discarded_in_set_at_
 };
 
 }  // namespace weir::store

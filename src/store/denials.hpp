@@ -31,6 +31,13 @@ class Denials final : public Link {
     known_.forget(key);
     return next_.forget(key, completion, now);
   }
+  /// A refund may end the denials of its key.
+  void settle(std::span<const Settlement> settlements, Instant now) override {
+    for (const Settlement& settlement : settlements) {
+      if (settlement.actual < 0) known_.on_refund(settlement.key, now);
+    }
+    next_.settle(settlements, now);
+  }
 
  private:
   friend Forwarded<Denials>;

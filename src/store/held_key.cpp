@@ -85,6 +85,17 @@ void write_decision(Asked& asked, const State& state, const rules::Holds& holds,
     asked.decision->held = asked.admission.units;
 }
 
+/// Gives units back to a key without holds, which keeps its form. A state of another algorithm has
+/// none of them.
+template <class State>
+void refund_alone(Slot* slot, const HoldEnd& end, Instant now) {
+  State* const state = alone_in<State>(slot, end.policy->algorithm);
+  if (state == nullptr) return;
+  refund(*end.policy, *state, now, -std::max(end.actual, -rules::exact_limit));
+  slot->whole_at_s = ceil_s(whole_at(*end.policy, *state));
+  slot->denied = level(*end.policy, *state, now).remaining == 0;
+}
+
 }  // namespace
 
 bool holds_any(const Asked& leader) {
@@ -149,7 +160,11 @@ bool end_hold(Shard& shard, const HoldEnd& end) {
   return rules::with_state_of(policy.algorithm, [&]<class State>(const State&) {
     constexpr bool charges = !std::is_same_v<State, rules::ConcurrencyState>;
     if (!beside_in<State>(slot, policy.algorithm)) {
-      if (!charges || end.actual <= 0) return true;
+      if (!charges || end.actual == 0) return true;
+      if (end.actual < 0) {
+        refund_alone<State>(slot, end, shard.latest());
+        return true;
+      }
       if (slot && slot->kind() != policy.algorithm) return false;
     }
     Beside<State>& key = widen<State>(shard, slot, end.hash, policy.algorithm);

@@ -95,7 +95,7 @@ void KnownDenials::remember(const Acquisition& acquisition, bool admitted, Insta
         .decision = decision,
         .exchange = {.sent_at = *acquisition.asked_at, .answered_at = now},
         .charged = is_charged(claim, decision, admitted)};
-    if (!is_lasting(claim, decision)) {
+    if (!is_lasting(claim, decision) || memory_.is_discarded(claim, reply.exchange.sent_at)) {
       memory_.forget(claim.identity, claim.policy_id);
     } else if (keeps) {
       memory_.remember(claim, reply);

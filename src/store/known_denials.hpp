@@ -24,6 +24,9 @@ bool may_be_merged(std::span<const Claim> claims);
 
 class KnownDenials {
  public:
+  /// A refund is sent within this time. A question that is sent before may be answered without it.
+  static constexpr Duration refund_sent_after = std::chrono::milliseconds(50);
+
   /// `confirmation`: of the memory; nullptr: its denials need none.
   KnownDenials(DenialMemory& memory, ChainCounters& counters,
                DenialConfirmation* confirmation = nullptr)
@@ -37,6 +40,10 @@ class KnownDenials {
   /// request would be denied now. Forgets those that holds affect: they change with any settlement.
   void remember(const Acquisition& acquisition, bool admitted, Instant now);
   void forget(const Key& key) { memory_.forget(key.identity, key.policy_id); }
+  /// Units of the key are about to be given back: its denials do not hold any more.
+  void on_refund(const Key& key, Instant now) {
+    memory_.discard(key.identity, key.policy_id, now + refund_sent_after);
+  }
 
  private:
   DenialMemory& memory_;

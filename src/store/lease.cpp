@@ -125,6 +125,13 @@ std::optional<rules::Decision> Lease::denial(const rules::Policy& policy, std::i
   return decision;
 }
 
+std::int64_t refund(Lease& lease, std::int64_t units) {
+  const std::int64_t spent = std::min(units, lease.spent_);
+  lease.spent_ -= spent;
+  if (lease.is_exhausted_) lease.not_before_ = {};
+  return spent;
+}
+
 Lease::Spent Lease::settle_spent(const Terms& terms) {
   const std::int64_t surplus = std::max<std::int64_t>(units_ - spent_ - 2 * wanted(terms), 0);
   const Spent settled{.held = spent_ + surplus, .actual = spent_};

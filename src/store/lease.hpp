@@ -102,6 +102,8 @@ class Lease {
   bool is_idle() const { return units_ == 0 && asked_ == 0; }
 
  private:
+  friend std::int64_t refund(Lease& lease, std::int64_t units);
+
   std::int64_t left() const { return units_ - spent_; }
   std::int64_t wanted(const Terms& terms) const;
 
@@ -120,5 +122,9 @@ class Lease {
   rules::Decision level_;      ///< of the latest reply
   Instant answered_at_{};
 };
+
+/// Gives back up to `units` that have been spent and not settled; returns how many. Denials end,
+/// because the store gets the rest.
+std::int64_t refund(Lease& lease, std::int64_t units);
 
 }  // namespace weir::store

@@ -340,6 +340,19 @@ void Leases::settle(LeasedKey& key, const Lease::Spent& spent, Instant now) {
   remote_.settle({&settlement, 1}, now);
 }
 
+void Leases::settle(std::span<const Settlement> settlements, Instant now) {
+  const auto refunds = [](const Settlement& settlement) { return settlement.actual < 0; };
+  if (std::ranges::none_of(settlements, refunds)) return next_.settle(settlements, now);
+  for (Settlement settlement : settlements) {
+    const bool is_leasable = refunds(settlement) && !settlement.alone;
+    if (LeasedKey* const key = is_leasable ? table_.find(settlement.key) : nullptr) {
+      const std::int64_t units = -std::max(settlement.actual, -rules::exact_limit);
+      settlement.actual = refund(key->lease, units) - units;
+    }
+    next_.settle({&settlement, 1}, now);
+  }
+}
+
 std::optional<Result> Leases::forget(const Key& key, Completion& completion, Instant now) {
   if (LeasedKey* const leased = table_.find(key)) {
     // If the remote store can be reached, it removes the units together with the key.

@@ -75,6 +75,8 @@ class Leases final : public Link {
                                 Instant now) override;
   /// Drops the lease of the key.
   std::optional<Result> forget(const Key& key, Completion& completion, Instant now) override;
+  /// A refund goes to the lease of its key first: units that were spent become available again.
+  void settle(std::span<const Settlement> settlements, Instant now) override;
 
  private:
   friend struct LeaseQuestion;

@@ -102,12 +102,12 @@ struct Key {
   std::uint32_t policy_id = 0;
 };
 
-/// Ends one hold.
+/// Ends one hold, or gives units back that were charged before, or both.
 struct Settlement {
   const rules::Policy* policy = nullptr;
   Key key;
   std::int64_t held = 0;    ///< units to release
-  std::int64_t actual = 0;  ///< units to charge
+  std::int64_t actual = 0;  ///< units to charge; negative: a refund of -actual units
   bool alone = false;       ///< this instance's own store holds the units: see Result::alone
 };
 
@@ -134,8 +134,9 @@ class Store {
   virtual std::optional<Result> forget(const Key& key, Completion& completion, Instant now) = 0;
   /// Ends holds, each once: a second call with the same settlement ends another hold of the key.
   /// Charges under the numbers of an override in force, else under the settlement's policy. An
-  /// absent key is charged as a fresh one. Never waits and never fails the request; a settlement
-  /// that cannot be applied is counted as lost.
+  /// absent key is charged as a fresh one. A refund gives back at most the units that are used
+  /// (docs/algorithms.md); concurrency has none. Never waits and never fails the request; a
+  /// settlement that cannot be applied is counted as lost.
   virtual void settle(std::span<const Settlement> settlements, Instant now) = 0;
 };
 

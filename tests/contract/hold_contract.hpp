@@ -189,6 +189,85 @@ inline void an_override_in_force_decides_holds(StoreUnderTest& store) {
   });
 }
 
+/// Gives `units` of a claim's key back.
+inline void refund(StoreUnderTest& store, const Claim& claim, std::int64_t units, Instant now) {
+  settle_one(store, settlement_of(claim, 0, -units), now);
+}
+
+inline void a_refund_gives_back_what_was_used(StoreUnderTest& store) {
+  with_each_policy(holding_algorithms, 10, 100s,
+                   [&](const rules::Policy& limit, std::uint64_t who) {
+                     if (limit.algorithm == rules::Algorithm::concurrency) return;
+                     const Claim plain = claim(limit, who, 6);
+                     const Instant at = epoch + 1000s * static_cast<std::int64_t>(who);
+                     refund(store, plain, 3, at);
+                     CHECK(left(store, plain, at) == 10);
+                     REQUIRE(ask(store, at, {plain}).admitted);
+                     refund(store, plain, 4, at);
+                     CHECK(left(store, plain, at) == 8);
+                     CHECK_FALSE(ask(store, at, {claim(limit, who, 9)}).admitted);
+                     refund(store, plain, 9, at);
+                     CHECK(left(store, plain, at) == 10);
+                     CHECK(ask(store, at, {claim(limit, who, 10)}).admitted);
+                     CHECK_FALSE(ask(store, at, {claim(limit, who)}).admitted);
+                   });
+}
+
+inline void a_refund_ends_a_denial(StoreUnderTest& store) {
+  with_each_policy(holding_algorithms, 5, 100s, [&](const rules::Policy& limit, std::uint64_t who) {
+    if (limit.algorithm == rules::Algorithm::concurrency) return;
+    const Instant at = epoch + 1000s * static_cast<std::int64_t>(who);
+    REQUIRE(ask(store, at, {claim(limit, who, 5)}).admitted);
+    CHECK_FALSE(ask(store, at, {claim(limit, who)}).admitted);
+    CHECK_FALSE(ask(store, at, {claim(limit, who)}).admitted);
+    refund(store, claim(limit, who), 2, at);
+    CHECK(ask(store, at, {claim(limit, who)}).admitted);
+    CHECK(ask(store, at, {claim(limit, who)}).admitted);
+    CHECK_FALSE(ask(store, at, {claim(limit, who)}).admitted);
+  });
+}
+
+inline void a_refund_leaves_held_units_and_reduces_a_debt(StoreUnderTest& store) {
+  with_each_policy(holding_algorithms, 5, 100s, [&](const rules::Policy& limit, std::uint64_t who) {
+    if (limit.algorithm == rules::Algorithm::concurrency) return;
+    const Claim two = holding(limit, who, 2);
+    const Instant at = epoch + 1000s * static_cast<std::int64_t>(who);
+    REQUIRE(ask(store, at, {two}).admitted);
+    REQUIRE(ask(store, at, {two}).admitted);
+    refund(store, two, 9, at);
+    CHECK(left(store, two, at) == 1);
+    settle_one(store, settlement_of(two, 2, 7), at);  // 3 have room, 4 are a debt
+    refund(store, two, 3, at);
+    CHECK(left(store, two, at) == 0);
+    CHECK_FALSE(ask(store, at, {claim(limit, who)}).admitted);
+    refund(store, two, 3, at);
+    CHECK(left(store, two, at) == 2);
+    settle_one(store, settlement_of(two, 2, -9), at);
+    CHECK(left(store, two, at) == 5);
+  });
+}
+
+inline void refunds_and_charges_keep_their_order(StoreUnderTest& store) {
+  with_each_policy(holding_algorithms, 10, 100s,
+                   [&](const rules::Policy& limit, std::uint64_t who) {
+                     if (limit.algorithm == rules::Algorithm::concurrency) return;
+                     const Claim key = claim(limit, who);
+                     const Instant at = epoch + 1000s * static_cast<std::int64_t>(who);
+                     const auto settle = [&](const std::vector<std::int64_t>& units) {
+                       std::vector<Settlement> all;
+                       for (const std::int64_t one : units)
+                         all.push_back(settlement_of(key, 0, one));
+                       store.settle(all, at);
+                     };
+                     settle({-3, 4});
+                     CHECK(left(store, key, at) == 6);
+                     settle({2, -5, 3});
+                     CHECK(left(store, key, at) == 6);
+                     settle({2, -1, 2, -9, 1, -4});
+                     CHECK(left(store, key, at) == 10);
+                   });
+}
+
 inline constexpr ContractCase hold_contract[] = {
     {"held units are not available", held_units_are_not_available},
     {"settlements charge the actual cost", settlements_charge_the_actual_cost},
@@ -201,9 +280,15 @@ inline constexpr ContractCase hold_contract[] = {
     {"settling an absent key charges a fresh one", settling_an_absent_key_charges_a_fresh_one},
     {"a huge settlement is a debt", a_huge_settlement_is_a_debt},
     {"an override in force decides holds", an_override_in_force_decides_holds},
+    {"a refund gives back what was used", a_refund_gives_back_what_was_used},
+    {"a refund ends a denial", a_refund_ends_a_denial},
+    {"a refund leaves held units and reduces a debt",
+     a_refund_leaves_held_units_and_reduces_a_debt},
+    {"refunds and charges keep their order", refunds_and_charges_keep_their_order},
 };
 
-/// Runs random requests, half of their claims with holds, and settles them in a random order.
+/// Runs random requests, half of their claims with holds, and settles them in a random order. Some
+/// settlements are refunds.
 class HoldWalk {
  public:
   HoldWalk(StoreUnderTest& store, std::vector<rules::Policy> policies, const Walk& walk)
@@ -257,11 +342,19 @@ class HoldWalk {
       const std::uint64_t most = requests_.below(10) == 0 ? 30 : 4;
       one.actual =
           requests_.below(2) == 0 ? one.held : static_cast<std::int64_t>(requests_.below(most));
+      if (requests_.below(8) == 0) one.actual = -one.actual;
       ended.push_back(one);
       in_flight_.pop_back();
+      if (requests_.below(2) == 0) ended.push_back(refund());
     }
     store_.settle(ended, now_);
     model_.settle(ended, now_);
+  }
+
+  Settlement refund() {
+    const Claim one = requests_.next().front();
+    const std::uint64_t most = requests_.below(10) == 0 ? 30 : 4;
+    return settlement_of(one, 0, -static_cast<std::int64_t>(requests_.below(most) + 1));
   }
 
   StoreUnderTest& store_;

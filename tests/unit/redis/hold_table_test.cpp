@@ -250,5 +250,72 @@ TEST_CASE("the units of other fields that ended are counted") {
   CHECK(fixture.counters.holds_expired.value() == 6);
 }
 
+TEST_CASE("a refund goes with one command, and again only if that was refused") {
+  TableFixture fixture;
+  HeldKey* const held = fixture.settle(0, -4);
+  REQUIRE(held != nullptr);
+  REQUIRE(fixture.queued() == std::vector<HeldKey*>{held});
+  HoldTable::Sent sent = fixture.send(*held);
+  CHECK(sent.refund == 4);
+  const HoldTable::Sent next = fixture.send(*held);
+  CHECK(next.refund == 0);
+  fixture.table.answered(next, {});
+  fixture.table.not_run(sent);
+  REQUIRE(fixture.queued().empty());
+  fixture.table.queue_due(fixture.now);
+  REQUIRE(fixture.queued() == std::vector<HeldKey*>{held});
+  sent = fixture.send(*held);
+  CHECK(sent.refund == 4);
+  CHECK(fixture.counters.settlements_lost.value() == 0);
+
+  SECTION("a redirected command passes it on") {
+    fixture.table.keep_refund(sent);
+    const HoldTable::Sent redirected = fixture.send(*held);
+    CHECK(redirected.refund == 4);
+    fixture.table.not_run(sent);
+    fixture.table.answered(redirected, {});
+  }
+  SECTION("a lost command loses it") {
+    fixture.table.lost(sent);
+    CHECK(fixture.counters.settlements_lost.value() == 1);
+    const HoldTable::Sent after = fixture.send(*held);
+    CHECK(after.refund == 0);
+    fixture.table.answered(after, {});
+  }
+  SECTION("a reset of the key leaves nothing to give back") {
+    fixture.table.forget(held_key, Algorithm::gcra);
+    fixture.table.not_run(sent);
+  }
+  CHECK(fixture.table.is_empty());
+}
+
+TEST_CASE("a refund takes charges that are not sent, and those of a command are not") {
+  TableFixture fixture;
+  HeldKey* const held = fixture.settle(0, 5);
+  REQUIRE(held != nullptr);
+  fixture.settle(0, -2);
+  CHECK(held->numbers.charged == 3);
+  CHECK(held->refund == 0);
+  const HoldTable::Sent composed = fixture.table.begin(*held);
+  fixture.settle(0, -2);
+  CHECK(held->numbers.charged == 3);
+  CHECK(held->refund == 2);
+  fixture.settle(0, 1);
+  fixture.settle(0, -4);
+  CHECK(held->numbers.charged == 3);
+  CHECK(held->refund == 5);
+  fixture.table.not_run(composed);
+  // Refunds come before charges, in the order of the settlements.
+  fixture.settle(0, 6);
+  const HoldTable::Sent sent = fixture.table.begin(*held);
+  CHECK(sent.refund == 5);
+  CHECK(sent.charged == 9);
+}
+
+TEST_CASE("concurrency has nothing to give back") {
+  TableFixture fixture;
+  CHECK(fixture.settle(0, -4, Algorithm::concurrency) == nullptr);
+}
+
 }  // namespace
 }  // namespace weir::redis

@@ -324,4 +324,32 @@ TEST_CASE("Requests for a slot always reach Redis, because any settlement may fr
   CHECK(fixture.remote.questions == 4);
 }
 
+TEST_CASE("A refund ends the denials that are remembered for its key") {
+  ChainFixture fixture;
+  const auto narrow = gcra(2);
+  Request request({fixture.shared(narrow)});
+  for (int i = 0; i < 3; ++i)
+    fixture.serve(request);
+  REQUIRE(request.denied());
+  REQUIRE(fixture.remote.questions == 2);
+  const Settlement refund{
+      .policy = &narrow, .key = {.identity = request.claims[0].identity}, .actual = -1};
+  fixture.front().settle({&refund, 1}, epoch + 1ms);
+  REQUIRE(fixture.remote.settled.size() == 1);
+  CHECK(fixture.remote.settled[0].actual == -1);
+  const int before = fixture.remote.questions;
+  fixture.serve(request, 2ms);
+  CHECK(request.denied());  // the question comes before the refund, so its reply is not kept
+  fixture.remote.server.settle(fixture.remote.settled, epoch + 2ms);
+  fixture.serve(request, 3ms);
+  CHECK(request.admitted());
+  CHECK(fixture.remote.questions == before + 2);
+  // Denials are remembered again.
+  fixture.serve(request, 100ms);
+  CHECK(request.denied());
+  fixture.serve(request, 101ms);
+  CHECK(request.denied());
+  CHECK(fixture.remote.questions == before + 3);
+}
+
 }  // namespace weir::store::test

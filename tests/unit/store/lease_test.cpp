@@ -67,6 +67,20 @@ TEST_CASE("a lease is renewed when half of it is spent, or of its time is over")
   CHECK(lease.units_to_ask(terms, 1, epoch + length / 2) == 0);
 }
 
+TEST_CASE("a refund returns spent units to the lease, and ends a denial") {
+  Lease lease;
+  demand(lease, 20, epoch);
+  grant(lease, 20, 5, epoch);
+  lease.spend(4);
+  REQUIRE(lease.denial(limit, 3, epoch));
+  CHECK(refund(lease, 1) == 1);
+  CHECK(lease.covers(2, epoch));
+  CHECK_FALSE(lease.denial(limit, 3, epoch));
+  CHECK(refund(lease, 9) == 3);
+  CHECK(refund(lease, 1) == 0);
+  CHECK(lease.end().actual == 0);
+}
+
 TEST_CASE("a unit is spent once, and until the end of the lease") {
   Lease lease;
   demand(lease, 20, epoch);

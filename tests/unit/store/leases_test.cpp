@@ -405,5 +405,24 @@ TEST_CASE("while the remote store does not answer, a lease decides until its end
   CHECK(later.decider() == Decider::local);
 }
 
+TEST_CASE("a refund goes to the lease of its key, and the rest of it to the store") {
+  LeasesFixture fixture;
+  fixture.heat();
+  Request next({fixture.leased()});
+  next.come(fixture.front(), 1ms);  // two units are spent
+  REQUIRE(next.admitted());
+  const auto refund = [&](std::uint64_t who, std::int64_t units) {
+    const Settlement one{.policy = &fixture.limit,
+                         .key = {.identity = fixture.leased(who).identity},
+                         .actual = -units};
+    fixture.front().settle({&one, 1}, epoch + 1ms);
+    REQUIRE_FALSE(fixture.remote.settled.empty());
+    return -fixture.remote.settled.back().actual;
+  };
+  CHECK(refund(1, 1) == 0);
+  CHECK(refund(1, 5) == 4);
+  CHECK(refund(2, 3) == 3);
+}
+
 }  // namespace
 }  // namespace weir::store
