@@ -7,6 +7,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/route_summary.hpp"
+#include "cli/service_summary.hpp"
 #include "config/load.hpp"
 
 namespace weir::cli {
@@ -35,6 +36,7 @@ int check(const CheckOptions& options) {
     print_store(std::cout, **loaded);
     print_address_lists(std::cout, **loaded);
     print_plans(std::cout, **loaded);
+    print_rate_limit_service(std::cout, **loaded);
     print_routes(std::cout, **loaded);
   }
   return succeeded;

@@ -23,12 +23,10 @@ struct Ineffective {
 constexpr Ineffective ineffective[] = {
     {"USE_STATSD USE_DOG_STATSD STATSD_HOST STATSD_PORT EXTRA_TAGS STATS_FLUSH_INTERVAL "
      "USE_DOG_STATSD_MOGRIFIERS DISABLE_STATS",
-     "there is no statsd; metrics are served at 127.0.0.1:9090/metrics"},
+     "there is no statsd; the admin server has the metrics at /metrics"},
     {"USE_PROMETHEUS PROMETHEUS_ADDR PROMETHEUS_PATH PROMETHEUS_MAPPER_YAML "
      "PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS",
-     "metrics are served at 127.0.0.1:9090/metrics; for another address write a configuration with "
-     "admin"},
-    {"DEBUG_HOST DEBUG_PORT", "the admin server at 127.0.0.1:9090 has the running configuration"},
+     "the admin server has the metrics at /metrics; DEBUG_HOST and DEBUG_PORT are its address"},
     {"LOG_LEVEL LOG_FORMAT", "the log has one level and one form"},
     {"NEAR_LIMIT_RATIO", "write a configuration with events: {at: [80]} for keys near a limit"},
     {"LOCAL_CACHE_SIZE_IN_BYTES", "keys that are denied are always kept in the process"},
@@ -112,7 +110,7 @@ class EnvironmentReader {
   std::string yaml() {
     refuse_some();
     note_ineffective();
-    return "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n" + max_age() + store() +
+    return "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n" + admin() + max_age() + store() +
            "rate_limit_service:\n  listen:\n" + listeners() + "  files: [" +
            yaml_text(directory() + "/*.yaml") + "]\n  charge: " +
            (flag("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT") ? "all" : "reference") + '\n' +
@@ -186,6 +184,12 @@ class EnvironmentReader {
         warnings_.push_back(name + ": has no effect: " + std::string(reason));
       }
     }
+  }
+
+  std::string admin() {
+    if (!is_set("DEBUG_HOST") && !is_set("DEBUG_PORT")) return {};
+    return "admin: {address: " +
+           yaml_text(address(text("DEBUG_HOST", "127.0.0.1"), port("DEBUG_PORT", 9090))) + "}\n";
   }
 
   std::string max_age() const {
@@ -290,7 +294,7 @@ class EnvironmentReader {
                                                 : address(text("GRPC_HOST", "0.0.0.0"), grpc_port);
     const std::string http = address(text("HOST", "0.0.0.0"), http_port);
     std::string list = "    - {address: " + yaml_text(grpc) + listener_tls() + "}\n";
-    if (http != grpc) list += "    - {address: " + yaml_text(http) + "}\n";
+    if (http != grpc || http_port == 0) list += "    - {address: " + yaml_text(http) + "}\n";
     return list;
   }
 
@@ -349,7 +353,7 @@ std::string_view variable_of(const config::Diagnostic& diagnostic) {
       {"rate_limit_service.listen[0]", "GRPC_HOST, GRPC_PORT or GRPC_UDS"},
       {"rate_limit_service.listen[1]", "HOST or PORT"},
       {"rate_limit_service.files", "RUNTIME_ROOT"},
-      {"admin", "the admin server"},
+      {"admin", "DEBUG_HOST or DEBUG_PORT"},
   }};
   for (const auto& [path, name] : variables) {
     if (diagnostic.key_path.starts_with(path)) return name;

@@ -168,6 +168,8 @@ std::string types_text(const Shown& shown, const limiter::Denial& denial) {
          " by Accept";
 }
 
+}  // namespace
+
 std::string policy_text(const Shown& shown, const limiter::Policy& policy) {
   const auto& numbers = policy.numbers;
   std::string text =
@@ -185,6 +187,8 @@ std::string policy_text(const Shown& shown, const limiter::Policy& policy) {
   if (policy.charges_preflight) text += ", charges preflight requests";
   return text;
 }
+
+namespace {
 
 std::string identity_text(const config::Config& config, std::size_t index) {
   const identity::Definition& identity = config.limiter.identities[index];

@@ -20,6 +20,9 @@ void print_address_lists(std::ostream& out, const config::Config& config);
 void print_plans(std::ostream& out, const config::Config& config);
 void print_routes(std::ostream& out, const config::Config& config);
 
+/// Returns the algorithm and the numbers: `gcra 10/1s, 20 at once, shadow`.
+std::string policy_text(const config::Shown& shown, const limiter::Policy& policy);
+
 /// Returns the rates as the configuration has them, one text for each tier: `100/1m`, `${RATE}`.
 /// `shown` is the place of the policy, or of its numbers in a plan.
 std::vector<std::string> rate_texts(const config::Shown& shown, const rules::Policy& numbers);

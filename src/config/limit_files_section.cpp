@@ -231,9 +231,10 @@ class LimitFilesReader {
   /// An instance without a share of the quota denies while Redis does not decide.
   void decide_without_store(const File& file, const FileDescriptor& from,
                             limiter::Policy& policy) const {
-    if (from.limit->requests_per_unit == 0) return;
-    if (limiter::local_share(policy, policy.numbers, to_.fixed_replicas())) return;
+    const bool denies_all = from.limit->requests_per_unit == 0;
+    if (!denies_all && limiter::local_share(policy, policy.numbers, to_.fixed_replicas())) return;
     policy.on_failure = limiter::OnFailure::deny;
+    if (denies_all) return;
     file.in.warn(in_file(file.shown, at_limit(from,
                                               "has fewer requests than store.redis.replicas, so "
                                               "all are denied while Redis is down; write "

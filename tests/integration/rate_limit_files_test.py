@@ -1,5 +1,6 @@
 """The files of the rate limit service: their limits are policies, and a change reloads them."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from harness.limit_fields import limit_fields
 from harness.preload import fast_clock
 from harness.reload_case import ReloadCase
 from harness.waiting import eventually
-from harness.weir import run
+from harness.weir import Weir, run
 
 
 def limits(count, domain="edge"):
@@ -81,3 +82,20 @@ class Import(FileCase):
         self.assertIn(f'{wrong}:2:16: descriptors[0].kay: unknown key "kay"', printed.stderr)
         self.assertIn(f'{double}: the domain "edge" is already that of file "{self.file}"', printed.stderr)
         self.assertIn("cannot read file", printed.stderr)
+
+
+class Environment(FileCase):
+    def test_the_environment_of_envoyproxy_ratelimit_is_a_configuration(self):
+        weir = Weir(command=["serve", "--ratelimit-env"],
+                    environment={"RUNTIME_ROOT": str(self.directory.parent),
+                                 "RUNTIME_APPDIRECTORY": self.directory.name, "LOG_LEVEL": "debug",
+                                 "GRPC_HOST": "127.0.0.1", "GRPC_PORT": "0", "DEBUG_PORT": "0",
+                                 "HOST": "127.0.0.1", "PORT": "0"})
+        self.addCleanup(weir.stop)
+        eventually(lambda: weir.stderr.count("listening on http://127.0.0.1:") == 2, "both addresses are served")
+        self.assertIn("weir serve: warning: LOG_LEVEL: has no effect: ", weir.stderr)
+
+    def test_what_is_wrong_has_the_name_of_its_variable(self):
+        ended = run("serve", "--ratelimit-env", env={**os.environ, "RUNTIME_ROOT": "/nonexistent"})
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("weir serve: RUNTIME_ROOT: no file matches", ended.stderr)

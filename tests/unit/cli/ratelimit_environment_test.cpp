@@ -86,6 +86,7 @@ TEST_CASE("addresses, fields and the charge are taken from variables") {
                                          {"GRPC_PORT", "9081"},
                                          {"HOST", "127.0.0.1"},
                                          {"PORT", "9080"},
+                                         {"DEBUG_PORT", "6070"},
                                          {"GRPC_MAX_CONNECTION_AGE", "1h"},
                                          {"STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", "true"},
                                          {"LIMIT_RESPONSE_HEADERS_ENABLED", "1"},
@@ -94,6 +95,7 @@ TEST_CASE("addresses, fields and the charge are taken from variables") {
                                          {"LIMIT_RESET_HEADER", "X-RateLimit-Reset"}}));
   CHECK(config->listen[0].address.to_string() == "[::1]:9081");
   CHECK(config->listen[1].address.to_string() == "127.0.0.1:9080");
+  CHECK(config->admin->address.to_string() == "127.0.0.1:6070");
   CHECK(config->proxy.downstream.max_age == std::chrono::hours(1));
   CHECK_FALSE(config->rate_limit_service->charges_each);
   CHECK(config->rate_limit_service->headers.legacy == http::LegacyFields::x_ratelimit);

@@ -182,6 +182,7 @@ TEST_CASE("a limit of no requests keeps a policy that must not be charged") {
   CHECK(limit.policy == 0);
   CHECK(limit.requests_per_unit == 0);
   CHECK(config->limiter.policies[0].numbers.capacity == 1);
+  CHECK(config->limiter.policies[0].on_failure == limiter::OnFailure::deny);
 }
 
 TEST_CASE("plans, denied and store apply to the policies of files") {
