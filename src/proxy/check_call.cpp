@@ -1,5 +1,7 @@
 #include "proxy/check_call.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/ip_address.hpp"
@@ -13,8 +15,20 @@
 namespace weir::proxy {
 namespace {
 
-constexpr std::string_view no_request = "the message describes no request";
-constexpr std::string_view bad_field = "a header of the message cannot be one of HTTP";
+constexpr http::Refusal no_request{400, "the message describes no request"};
+constexpr http::Refusal bad_field{400, "a header of the message cannot be one of HTTP"};
+
+/// Fields that have no meaning for the request of the message: those about the connection of the
+/// client, which Envoy keeps for a WebSocket, and those with which a proxy describes another
+/// request or reports its end. A client could send the latter through a trusted proxy.
+constexpr std::string_view ignored_names[] = {
+    "connection",      "proxy-connection",   "keep-alive",       "te",
+    "upgrade",         "transfer-encoding",  "x-original-uri",   "x-original-method",
+    "x-forwarded-uri", "x-forwarded-method", "x-forwarded-host", "weir-hold"};
+
+bool is_ignored(std::string_view name) {
+  return std::ranges::find(ignored_names, name) != std::end(ignored_names);
+}
 
 bool is_field(const http::Field& field) {
   return http::is_token(field.name) && http::is_field_value(field.value);
@@ -29,10 +43,17 @@ grpc::Status denial_status_of(int http_status) {
 
 }  // namespace
 
-std::string_view CheckCall::read(std::string message,
-                                 const identity::ClientAddressSettings& settings) {
+std::optional<http::Refusal> CheckCall::read(std::string message,
+                                             const identity::ClientAddressSettings& settings) {
+  other_view_ = std::exchange(request_.view, {});
+  other_fields_ = std::exchange(request_.fields, {});
+  other_is_grpc_call_ = std::exchange(request_.is_grpc_call, false);
+  request_.traceparent = {};
+  request_.continues_trace = false;
   message_ = std::move(message);
-  if (const auto reason = rls::read_protobuf(message_, check_); !reason.empty()) return reason;
+  if (message_.size() > rls::most_message_bytes) return http::head_too_large;
+  if (const auto reason = rls::read_protobuf(message_, check_); !reason.empty())
+    return http::Refusal{400, reason};
   if (check_.method.empty() || check_.path.empty()) return no_request;
   head_.begin(rls::most_message_bytes);
   const http::Field pseudo[] = {{":method", check_.method},
@@ -50,7 +71,7 @@ std::string_view CheckCall::read(std::string message,
     name.assign(field.name);
     for (char& c : name)
       c = http::to_lower(c);
-    head_.add(name, field.value);
+    if (!is_ignored(name)) head_.add(name, field.value);
   }
   if (request_.peer_is_trusted) {
     if (const auto source = IpAddress::parse(check_.source_address)) {
@@ -58,12 +79,7 @@ std::string_view CheckCall::read(std::string message,
       request_.peer_is_trusted = identity::is_trusted(settings, *source);
     }
   }
-  other_view_ = request_.view;
-  other_fields_ = std::move(request_.fields);
-  other_is_grpc_call_ = std::exchange(request_.is_grpc_call, false);
-  request_.view = {};
-  request_.fields.clear();
-  return {};
+  return std::nullopt;
 }
 
 std::optional<http::Refusal> CheckCall::inspect(const decision::RequestRules& rules) {
@@ -76,6 +92,12 @@ void CheckCall::swap_requests() {
   std::swap(request_.view, other_view_);
   std::swap(request_.fields, other_fields_);
   std::swap(request_.is_grpc_call, other_is_grpc_call_);
+}
+
+/// A configured denial may have the status 503, too.
+bool CheckCall::is_undecided() const {
+  return decision_.outcome == limiter::Outcome::failed ||
+         decision_.outcome == limiter::Outcome::token_unverifiable;
 }
 
 void CheckCall::fill(const OwnAnswer& answer) {
@@ -102,9 +124,10 @@ loop::Task<> CheckCall::answer(OwnAnswer answer) {
   status_ = answer.status;
   has_begun_ = true;
   swap_requests();
-  if (answer.status == 503) {
+  if (is_undecided()) {
     answer.grpc_status = grpc::Status::unavailable;
-    co_await call_.answer(grpc_answer(answer, {}, {}, grpc_));
+    const OwnAnswer unavailable = grpc_answer(answer, decision_, {}, grpc_);
+    co_await call_.answer(unavailable);
   } else {
     fill(answer);
     begin_grpc_message(body_);

@@ -15,6 +15,7 @@
 #include "http/header_list.hpp"
 #include "http/received_request.hpp"
 #include "http/refusal.hpp"
+#include "proxy/decision_record.hpp"
 #include "proxy/grpc_answer.hpp"
 #include "proxy/responder.hpp"
 #include "rls/check_messages.hpp"
@@ -26,18 +27,25 @@ inline constexpr std::string_view check_path = "/envoy.service.auth.v3.Authoriza
 
 class CheckCall final : public Responder {
  public:
-  /// `request` is that of the call, which `call` answers.
-  CheckCall(Responder& call, http::ReceivedRequest& request) : call_(call), request_(request) {}
+  /// `request` is that of the call, which `call` answers; `decision` is made before the answer.
+  CheckCall(Responder& call, http::ReceivedRequest& request, const DecisionRecord& decision)
+      : call_(call), request_(request), decision_(decision) {}
 
   /// Replaces the request by the one that the message describes. If the peer of the call is a
-  /// trusted proxy, the source in the message is the peer of the request. Returns the reason if the
-  /// message is not valid; then the request is unchanged.
-  std::string_view read(std::string message, const identity::ClientAddressSettings& settings);
+  /// trusted proxy, the source in the message is the peer of the request. Dropped are the fields
+  /// about the connection of the client, and those with which proxies describe another request.
+  ///
+  /// Refuses a message that is too long with 431, and one that is not valid with 400. Clients of
+  /// the proxy can cause both, so the answer is a denial: many proxies serve a request whose call
+  /// fails. The request is empty then.
+  std::optional<http::Refusal> read(std::string message,
+                                    const identity::ClientAddressSettings& settings);
   /// Checks the head of the request and finishes it, as decision::inspect_header_list().
   std::optional<http::Refusal> inspect(const decision::RequestRules& rules);
 
-  /// A status below 400 allows the request, any other one but 503 denies it with this answer. 503
-  /// is the status UNAVAILABLE of the call, so that the proxy does what it does on a failure.
+  /// A status below 400 allows the request, any other one denies it with this answer. If nothing
+  /// could decide, the call has the status UNAVAILABLE, so that the proxy does what it does on a
+  /// failure.
   loop::Task<> answer(OwnAnswer answer) override;
   void reset() override { call_.reset(); }
 
@@ -56,10 +64,12 @@ class CheckCall final : public Responder {
 
  private:
   void swap_requests();
+  bool is_undecided() const;
   void fill(const OwnAnswer& answer);
 
   Responder& call_;
   http::ReceivedRequest& request_;
+  const DecisionRecord& decision_;
   std::string message_;
   rls::CheckRequest check_;
   http::HeaderList head_;

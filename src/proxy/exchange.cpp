@@ -143,6 +143,7 @@ loop::Task<> Exchange::serve() {
 
 /// With Check, another proxy asks about a request, which is decided as if it had arrived here.
 loop::Task<> Exchange::serve_rate_limit_call() {
+  std::string message;
   {
     RateLimitExchange call({.context = context_,
                             .generation = *generation_,
@@ -152,22 +153,21 @@ loop::Task<> Exchange::serve_rate_limit_call() {
                             .begun_at = started_at_,
                             .asked_at = asked_at_});
     const bool is_check = request_.is_grpc_call && request_.view.path == check_path;
-    std::string message;
     Failure failure = Failure::none;
     if (is_check)
       failure = co_await call.read_check(message);
     else
       failure = co_await call.run();
     if (failure != Failure::none) co_return co_await fail(failure);
-    if (message.empty()) co_return;
-    check_ = std::make_unique<CheckCall>(*client_.responder, request_);
-    const auto reason = check_->read(std::move(message), options().client_address);
-    if (!reason.empty()) co_return co_await call.refuse({grpc::Status::invalid_argument, reason});
   }
+  if (message.empty()) co_return;
+  check_ = std::make_unique<CheckCall>(*client_.responder, request_, recorded_);
   client_.responder = check_.get();
   client_.serves = options::Serves::proxy;
-  if (const auto refusal = check_->inspect(*generation_->request_rules))
-    co_return co_await refuse(*refusal);
+  trace_.clear();
+  auto refusal = check_->read(std::move(message), options().client_address);
+  if (!refusal) refusal = check_->inspect(*generation_->request_rules);
+  if (refusal) co_return co_await refuse(*refusal);
   co_await serve();
 }
 

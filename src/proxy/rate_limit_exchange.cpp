@@ -138,7 +138,10 @@ loop::Task<Failure> RateLimitExchange::read_check(std::string& message) {
   if (const Failure failure = co_await read_body(); failure != Failure::none) co_return failure;
   std::string_view view;
   if (const auto fault = read_grpc_message(memory_->body, rls::most_message_bytes, view)) {
-    co_await refuse({fault->status, fault->reason});
+    if (fault->status == grpc::Status::resource_exhausted)
+      message = memory_->body;
+    else
+      co_await refuse({fault->status, fault->reason});
     co_return Failure::none;
   }
   if (view.empty())

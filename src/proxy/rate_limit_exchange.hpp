@@ -109,7 +109,8 @@ class RateLimitExchange {
   RateLimitExchange(const RateLimitExchange&) = delete;
   RateLimitExchange& operator=(const RateLimitExchange&) = delete;
 
-  /// Reads the message of a Check, for CheckCall. Empty: the call has been refused.
+  /// Reads the message of a Check, for CheckCall. Empty: the call has been refused. One that is too
+  /// long is cut, and still longer than a message may be.
   loop::Task<Failure> read_check(std::string& message);
   /// Refuses a call.
   loop::Task<> refuse(Refusal refusal);
