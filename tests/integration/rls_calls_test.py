@@ -1,0 +1,135 @@
+"""The other calls of the rate limit service: Kuadrant's, and the health of the service while it stops."""
+
+import signal
+
+from harness.grpc_case import client_library
+from harness.rls_case import RlsCase, domain, limit
+from harness.rls_client import Answer
+from harness.rls_messages import descriptor, request
+
+SERVICE = "/kuadrant.service.ratelimit.v1.RateLimitService"
+
+
+class Kuadrant(RlsCase):
+    """CheckRateLimit charges nothing; Report charges, whatever is left."""
+
+    def begin(self, *limits, **options):
+        self.client = self.serve_limits(domain(*(limits or [limit("user", 3), limit("team", 9)])), **options)
+
+    def call(self, method, *descriptors, hits_addend=None):
+        made = request("d", *descriptors, hits_addend=hits_addend)
+        return Answer(self.client.call(f"{SERVICE}/{method}", made.SerializeToString()))
+
+    def check(self, *descriptors, hits_addend=None):
+        return self.call("CheckRateLimit", *descriptors, hits_addend=hits_addend)
+
+    def report(self, *descriptors, hits_addend=None):
+        return self.call("Report", *descriptors, hits_addend=hits_addend)
+
+    def left(self, *entries):
+        return self.client.ask("d", descriptor(*entries, hits_addend=0)).remaining[0]
+
+    def test_a_check_charges_nothing_and_a_report_does(self):
+        self.begin()
+        ann = [("user", "ann")]
+        self.assertEqual([self.check(ann).code for _ in range(5)], ["OK"] * 5)
+        self.assertEqual(self.left(*ann), 3)
+        self.assertEqual(self.report(ann, hits_addend=2).code, "OK")
+        self.assertEqual((self.check(ann).code, self.left(*ann)), ("OK", 1))
+        self.report(ann)
+        self.assertEqual((self.check(ann).code, self.left(*ann)), ("OVER_LIMIT", 0))
+        self.assertEqual(self.check([("user", "bob")]).code, "OK")
+
+    def test_a_check_of_several_hits_is_about_all_of_them(self):
+        self.begin()
+        ann = [("user", "ann")]
+        self.assertEqual([self.check(ann, hits_addend=hits).code for hits in (3, 4)], ["OK", "OVER_LIMIT"])
+        self.assertEqual(self.check(descriptor(*ann, hits_addend=4)).code, "OVER_LIMIT")
+        self.assertEqual(self.left(*ann), 3)
+
+    def test_a_report_of_more_than_is_left_uses_up_the_limit(self):
+        self.begin()
+        ann = [("user", "ann")]
+        self.report(ann, hits_addend=1)
+        self.report(ann, hits_addend=1000)
+        self.assertEqual((self.check(ann).code, self.left(*ann)), ("OVER_LIMIT", 0))
+
+    def test_a_report_charges_every_limit_even_if_one_is_used_up(self):
+        self.begin()
+        both = [("user", "ann")], [("team", "a")]
+        for _ in range(5):
+            self.report(*both)
+        self.assertEqual((self.left(*both[0]), self.left(*both[1])), (0, 4))
+        self.assertEqual(self.check(*both).codes, ["OVER_LIMIT", "OK"])
+
+    def test_negative_hits_give_back(self):
+        self.begin()
+        ann = [("user", "ann")]
+        self.report(ann, hits_addend=3)
+        self.assertEqual(self.check(ann).code, "OVER_LIMIT")
+        back = descriptor(*ann, hits_addend=2, negative=True)
+        self.assertEqual((self.check(back).code, self.left(*ann)), ("OK", 0))  # a check gives nothing back
+        self.assertEqual((self.report(back).code, self.left(*ann)), ("OK", 2))
+
+    def test_calls_of_envoy_and_of_kuadrant_count_together(self):
+        self.begin()
+        ann = [("user", "ann")]
+        self.report(ann, hits_addend=2)
+        self.assertEqual([self.client.ask("d", ann).code for _ in range(2)], ["OK", "OVER_LIMIT"])
+
+    def test_redis_decides_the_same(self):
+        redis = self.redis()
+        self.begin(redis=redis)
+        self.await_redis(self.weir)
+        ann = [("user", "ann")]
+        self.assertEqual([self.check(ann).code for _ in range(5)], ["OK"] * 5)
+        self.report(ann, hits_addend=1000)
+        self.assertEqual((self.check(ann).code, self.left(*ann)), ("OVER_LIMIT", 0))
+
+    def test_without_a_limit_all_is_ok(self):
+        self.begin()
+        for method in "CheckRateLimit", "Report":
+            answer = self.call(method, [("other", "a")])
+            self.assertEqual((answer.code, answer.codes), ("OK", ["OK"]))
+
+    def test_what_cannot_be_read_is_refused_as_for_envoy(self):
+        self.begin()
+        for method in "CheckRateLimit", "Report":
+            self.assertEqual(self.client.call(f"{SERVICE}/{method}", b"\xff").code, "INVALID_ARGUMENT")
+            self.assertEqual(self.call(method).details, "rate limit descriptor list must not be empty")
+        self.assertEqual(self.client.call(f"{SERVICE}/Other", b"").code, "UNIMPLEMENTED")
+
+
+class Stopping(RlsCase):
+    def test_watches_get_the_end_and_do_not_delay_it(self):
+        client = self.serve_limits(domain(limit("user")), shutdown_timeout="600s")
+        watches = [client.watch() for _ in range(100)]
+        self.assertEqual({client.health(next(watch)) for watch in watches}, {"SERVING"})
+        self.weir.signal(signal.SIGTERM)
+        self.assertEqual({client.health(next(watch)) for watch in watches}, {"NOT_SERVING"})
+        for watch in watches:
+            with self.assertRaises(client_library().RpcError) as ended:
+                next(watch)
+            self.assertEqual(ended.exception.code().name, "UNAVAILABLE")
+        self.assertEqual(self.weir.wait(), 0)
+
+    def test_watches_that_clients_cancel_do_not_delay_the_end(self):
+        client = self.serve_limits(domain(limit("user")), shutdown_timeout="600s")
+        watches = [client.watch() for _ in range(50)]
+        for watch in watches:
+            self.assertEqual(client.health(next(watch)), "SERVING")
+            watch.cancel()
+        self.assertEqual(client.ask("d", [("user", "ann")]).code, "OK")
+        client.close()
+        self.weir.signal(signal.SIGTERM)
+        self.assertEqual(self.weir.wait(), 0)
+
+    def test_watches_outlive_reloads(self):
+        client = self.serve_limits(domain(limit("user")))
+        watch = client.watch()
+        self.assertEqual(client.health(next(watch)), "SERVING")
+        for _ in range(3):
+            self.reload()
+        self.assertEqual(client.check(), "SERVING")
+        self.assertTrue(watch.is_active())
+        watch.cancel()
