@@ -257,15 +257,25 @@ std::optional<Fate> ClaimMaker::unmet_condition(const Limit& limit, const Readin
   return std::nullopt;
 }
 
+/// The terms of the plan of its identity; nullptr: those of the policy, or its own.
+const PlannedTerms* ClaimMaker::planned_for(const StatedClaim& stated) const {
+  const Policy& policy = options_.policies[stated.policy];
+  if (stated.terms != nullptr || policy.planned.empty()) return nullptr;
+  const auto plan = limiter::plan_of(options_.plans, stated.identity_index, stated.identity);
+  return plan ? policy.under(*plan) : nullptr;
+}
+
+const rules::Policy* ClaimMaker::numbers_of(const StatedClaim& stated) const {
+  if (stated.terms != nullptr) return &stated.terms->terms.numbers;
+  const PlannedTerms* const planned = planned_for(stated);
+  return is_exempt(planned) ? nullptr : &options_.policies[stated.policy].terms_of(planned).numbers;
+}
+
 void ClaimMaker::add(const StatedClaim& stated, Evaluation& evaluation) const {
   const Policy& policy = options_.policies[stated.policy];
   const PolicyRecord& record = policies_[stated.policy];
   const StatedTerms* const own = stated.terms;
-  const PlannedTerms* planned = nullptr;
-  if (own == nullptr && !policy.planned.empty()) {
-    const auto plan = limiter::plan_of(options_.plans, stated.identity_index, stated.identity);
-    if (plan) planned = policy.under(*plan);
-  }
+  const PlannedTerms* const planned = planned_for(stated);
   const std::size_t index = policy.index_of(planned);
   const LocalShare& share = own != nullptr ? own->local : local_shares_.of(stated.policy, index);
   const Terms& terms = own != nullptr ? own->terms : policy.terms_of(planned);

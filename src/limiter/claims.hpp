@@ -92,6 +92,8 @@ class ClaimMaker {
             Trace* trace = nullptr);
   /// Adds a claim to an evaluation, which has fewer than limits_per_route.
   void add(const StatedClaim& stated, Evaluation& evaluation) const;
+  /// The numbers that add() gives the claim; nullptr: it is exempt.
+  const rules::Policy* numbers_of(const StatedClaim& stated) const;
 
   /// For the decisions that the store does not make (store::Decider::local).
   LocalShares& local_shares() { return local_shares_; }
@@ -115,6 +117,7 @@ class ClaimMaker {
   template <class Recorder>
   std::optional<Fate> unmet_condition(const Limit& limit, const Reading& reading,
                                       Recorder& recorder);
+  const PlannedTerms* planned_for(const StatedClaim& stated) const;
   const PlanReading& plan_of(const Reading& reading);
   store::Claim claim_of(const Limit& limit, const RouteEvidence& route, const PlannedTerms* planned,
                         const Terms& terms, const Hash128& identity) const;

@@ -40,6 +40,7 @@ struct Evaluation {
   std::vector<LimitVerdict> limits;  ///< of the verdict
   bool has_holds = false;            ///< a claim holds its units; else `held` is not used
   HeldUnits held;                    ///< of an admitted request
+  bool is_counted = true;            ///< false: the caller counts the outcomes of the verdict
   bool may_wait = false;             ///< has_holds, and a claim has a queue
   /// The claim in whose queue the request waits, or has waited (limiter/waiting.hpp).
   std::optional<std::size_t> waits_for;
@@ -57,6 +58,7 @@ struct Evaluation {
     claims.clear();
     policies.clear();
     token_refusal.reset();
+    is_counted = true;
     attributes.clear();
     limits.clear();
     if (has_holds) {

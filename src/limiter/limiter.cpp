@@ -64,6 +64,7 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvid
 const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const StatedClaim> claims,
                                store::Completion& completion, Instant now) {
   evaluation.clear();
+  evaluation.is_counted = false;
   for (const StatedClaim& claim : claims)
     claims_.add(claim, evaluation);
   return acquire(evaluation, completion, now);
@@ -123,7 +124,7 @@ const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& re
   evaluation.verdict.plan = evaluation.plan;
   refuse_token(evaluation);
   if (evaluation.may_wait && note_wait(evaluation, result)) return evaluation.verdict;
-  count_outcomes(evaluation.verdict);
+  if (evaluation.is_counted) count_outcomes(evaluation.verdict);
   return evaluation.verdict;
 }
 

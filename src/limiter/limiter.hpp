@@ -43,9 +43,15 @@ class Limiter {
   /// place until then. `trace`: as for ClaimMaker::make().
   const Verdict* decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
                         store::Completion& completion, Instant now, Trace* trace = nullptr);
-  /// The same for claims that the caller has found, at most limits_per_route.
+  /// The same for claims that the caller has found, at most limits_per_route. Their outcomes are
+  /// not counted: call count_outcomes() with the verdict that the request gets.
   const Verdict* decide(Evaluation& evaluation, std::span<const StatedClaim> claims,
                         store::Completion& completion, Instant now);
+  void count_outcomes(const Verdict& verdict);
+  /// The numbers in force for such a claim; nullptr: the plan of its identity has no limit.
+  const rules::Policy* numbers_of(const StatedClaim& claim) const {
+    return claims_.numbers_of(claim);
+  }
   /// Returns the verdict of an evaluation that the store has decided.
   const Verdict& conclude(Evaluation& evaluation, const store::Result& result);
 
@@ -92,7 +98,6 @@ class Limiter {
   bool note_override(const Evaluation& evaluation, std::size_t index);
   void note_holds(Evaluation& evaluation, const store::Result& result);
   void fail(Evaluation& evaluation, const store::Result& result);
-  void count_outcomes(const Verdict& verdict);
 
   const Options& options_;
   store::Store& store_;

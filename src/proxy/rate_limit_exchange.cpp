@@ -75,8 +75,10 @@ rls::ServingStatus status_of(std::string_view service, bool draining) {
 
 }  // namespace
 
-bool is_for_service(options::Serves serves, std::string_view path) {
+bool is_for_service(options::Serves serves, const http::ReceivedRequest& request) {
   if (serves != options::Serves::both) return serves == options::Serves::rate_limit_service;
+  if (!request.peer_is_trusted) return false;
+  const std::string_view path = request.view.path;
   return path == should_rate_limit || path == kuadrant_check || path == kuadrant_report ||
          path == check_path || path == health_check || path == health_watch || path == json_path ||
          path == health_path;
@@ -254,6 +256,8 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   const limiter::Verdict& verdict = call.verdict();
   count(verdict);
   in_.record.took = in_.context.pass_clock.read() - asked_at;
+  in_.context.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
+      in_.record.took);
   if (verdict.outcome == limiter::Outcome::failed)
     co_return Refusal{grpc::Status::unavailable, "the store cannot be reached; try again later"};
   if (is_late())
@@ -261,6 +265,7 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   memory_->response.clear();
   call.answer(memory_->response, in_.context.pass_clock.now());
   add_headers(verdict);
+  call.give_back(in_.context.pass_clock.now());
   if (call.use_up(memory_->answers.at(0), in_.context.pass_clock.now())) {
     memory_->answers.expect();
     co_await memory_->answers;
@@ -297,8 +302,13 @@ void RateLimitExchange::add_headers(const limiter::Verdict& verdict) {
   const options::Proxy& options = in_.generation.options;
   const std::int64_t seconds = http::retry_after_seconds(
       *verdict.retry_after, options.response_fields.retry_after_jitter, in_.context.random.next());
-  http::add_retry_after(to, seconds, options.response_fields.retry_after,
-                        in_.context.pass_clock.now());
+  const Instant now = in_.context.pass_clock.now();
+  http::add_retry_after(to, seconds, options.response_fields.retry_after, now);
+  if (!in_.record.identity) return;
+  const auto& policy = in_.generation.limiter->record_of(*verdict.deciding);
+  in_.context.retry_after.give(
+      {.identity = *in_.record.identity, .policy_id = policy.id}, now,
+      http::retry_instant(seconds, options.response_fields.retry_after, now));
 }
 
 bool RateLimitExchange::is_late() const {

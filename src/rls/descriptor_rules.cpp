@@ -1,6 +1,7 @@
 #include "rls/descriptor_rules.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace weir::rls {
 namespace {
@@ -98,6 +99,12 @@ DescriptorRules::DescriptorRules(const options::RateLimitService& options) : opt
     build(domains_[domain.name].root, domain.descriptors);
   for (const options::PolicyDescriptor& descriptor : options.descriptors)
     domains_[descriptor.domain].policies.push_back(&descriptor);
+  const auto exact_values = [](const options::PolicyDescriptor* descriptor) {
+    return std::ranges::count_if(descriptor->entries,
+                                 [](const auto& entry) { return entry.value.has_value(); });
+  };
+  for (auto& [name, domain] : domains_)
+    std::ranges::stable_sort(domain.policies, std::greater(), exact_values);
 }
 
 const DomainRules* DescriptorRules::find_domain(std::string_view name) const {

@@ -2,8 +2,8 @@
 //
 // The rules of files match as those of envoyproxy/ratelimit ("Descriptor list definition" in its
 // README): entry by entry, first the exact key and value, then patterns in the order of the file,
-// then the key alone; the limit is that of the last entry. Every PolicyDescriptor that matches
-// applies besides.
+// then the key alone; the limit is that of the last entry. Of the PolicyDescriptors that match,
+// the one with the most exact values applies besides.
 //
 // Built once for a configuration; afterwards read-only and shared by all workers.
 #pragma once
@@ -49,6 +49,7 @@ struct DescriptorLevel {
 
 struct DomainRules {
   DescriptorLevel root{};
+  /// The first that matches applies: those with more exact values are before others.
   std::vector<const options::PolicyDescriptor*> policies{};
 };
 

@@ -65,7 +65,6 @@ std::optional<InvalidRequest> RateLimitCall::prepare(const CallRules& rules, Met
   stated_.clear();
   limits_.clear();
   decisions_ = 0;
-  has_given_back_ = is_denied_ = false;
   if (request_.domain.empty()) return no_domain;
   if (request_.descriptors.empty()) return no_descriptors;
   const DomainRules* const domain = rules.descriptors.find_domain(request_.domain);
@@ -86,23 +85,28 @@ const InvalidRequest* RateLimitCall::add_limits(const DomainRules& domain, std::
   const auto entries = request_.entries_of(descriptor);
   const InvalidRequest* invalid = nullptr;
   if (descriptor.limit) {
-    invalid = add_stated(descriptor, index);
+    invalid = add_stated(domain, index);
   } else if (const FileLimit found = find_limit(domain, entries, scratch_);
              found.limit != nullptr) {
     invalid = add_file_limit(*found.limit, index, found.counted);
   }
-  for (const options::PolicyDescriptor* const own : domain.policies) {
-    if (invalid != nullptr) return invalid;
-    if (!matches(*own, entries)) continue;
-    const Hash128 key = key_of(*own, entries, rules_->values, rules_->limits, scratch_.counted);
-    const limiter::Policy& policy = rules_->limits.policies[own->policy];
-    const std::size_t identity = own->identity.value_or(rules_->descriptors.options().identity);
-    invalid =
-        add(index, {.origin = Origin::policy,
-                    .current = {.name = policy.name},
-                    .claim = {.policy = own->policy, .identity_index = identity, .identity = key}});
-  }
-  return invalid;
+  const auto own = std::ranges::find_if(
+      domain.policies, [&](const auto* descriptor) { return matches(*descriptor, entries); });
+  if (invalid != nullptr || own == domain.policies.end()) return invalid;
+  return add_policy(**own, index);
+}
+
+const InvalidRequest* RateLimitCall::add_policy(const options::PolicyDescriptor& own,
+                                                std::size_t index) {
+  const auto entries = request_.entries_of(request_.descriptors[index]);
+  return add(
+      index,
+      {.origin = Origin::policy,
+       .current = {.name = rules_->limits.policies[own.policy].name},
+       .claim = {
+           .policy = own.policy,
+           .identity_index = own.identity.value_or(rules_->descriptors.options().identity),
+           .identity = key_of(own, entries, rules_->values, rules_->limits, scratch_.counted)}});
 }
 
 const InvalidRequest* RateLimitCall::add_file_limit(const options::DescriptorLimit& limit,
@@ -122,8 +126,10 @@ const InvalidRequest* RateLimitCall::add_file_limit(const options::DescriptorLim
                      .denies_all = limit.denies_all});
 }
 
-/// The same entries with the same unit share a count, whatever the number of requests is.
-const InvalidRequest* RateLimitCall::add_stated(const Descriptor& descriptor, std::size_t index) {
+/// The same entries with the same unit share a count, whatever the number of requests is, also with
+/// a limit of a file.
+const InvalidRequest* RateLimitCall::add_stated(const DomainRules& domain, std::size_t index) {
+  const Descriptor& descriptor = request_.descriptors[index];
   const options::RateLimitService& service = rules_->descriptors.options();
   const auto [count, unit] = *descriptor.limit;
   auto& counted = scratch_.counted;
@@ -132,6 +138,17 @@ const InvalidRequest* RateLimitCall::add_stated(const Descriptor& descriptor, st
   counted.insert(counted.end(), entries.begin(), entries.end());
   const Hash128 key = identity::key_of_entries(counted, static_cast<std::uint8_t>(unit),
                                                rules_->limits.identity_key);
+  const FileLimit file = find_limit(domain, entries, scratch_);
+  if (file.limit != nullptr && file.limit->policy && file.limit->unit == unit &&
+      !rules_->limits.policies[*file.limit->policy].shadow) {
+    return add(index, {.origin = Origin::request,
+                       .current = {count, unit, {}},
+                       .claim = {.policy = *file.limit->policy,
+                                 .identity_index = service.identity,
+                                 .identity = identity::key_of_entries(file.counted, configured_kind,
+                                                                      rules_->limits.identity_key)},
+                       .denies_all = count == 0});
+  }
   return add(index, {.origin = Origin::request,
                      .current = {count, unit, {}},
                      .claim = {.policy = service.stated_policy,
@@ -207,7 +224,6 @@ void RateLimitCall::place() {
 }
 
 bool RateLimitCall::decide(std::size_t decision, store::Completion& completion, Instant now) {
-  if (!std::exchange(has_given_back_, true)) give_back(now);
   claims_.clear();
   for (Applied& applied : applied_) {
     if (!applied.is_asked || applied.evaluation != decision) continue;
@@ -221,15 +237,18 @@ void RateLimitCall::conclude(std::size_t decision, const store::Result& result) 
   limiter_->conclude(*evaluations_[decision], result);
 }
 
-/// Looks that follow see the result.
-void RateLimitCall::give_back(Instant now) {
-  if (method_ == Method::check) return;
+void RateLimitCall::give_back(Instant now) const {
+  const bool is_denied = verdict_.outcome != limiter::Outcome::allowed &&
+                         verdict_.outcome != limiter::Outcome::unlimited;
+  const bool each = rules_->descriptors.options().charges_each;
+  if (method_ == Method::check || (is_denied && !each)) return;
   for (const Applied& applied : applied_) {
     if (!applied.is_asked || applied.hits >= 0) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
-    const limiter::StatedTerms* const own = applied.claim.terms;
+    const rules::Policy* const numbers = limiter_->numbers_of(applied.claim);
+    if (numbers == nullptr) continue;
     const store::Settlement settlement{
-        .policy = own != nullptr ? &own->terms.numbers : &policy.numbers,
+        .policy = numbers,
         .key = {.identity = applied.claim.identity, .policy_id = limiter_->record_of(policy).id},
         .actual = applied.hits};
     limiter_->store().settle({&settlement, 1}, now);
@@ -267,7 +286,12 @@ bool RateLimitCall::take(Applied& applied) const {
     decision.refill = applied.claim.terms->terms.numbers.refill;  // as the limit, not of the terms
     decision.remaining = std::max<std::int64_t>(decision.remaining - 1, 0);
   }
-  if (applied.denies_all) decision.limit = decision.remaining = 0;
+  if (applied.denies_all) {
+    decision.limit = decision.remaining = 0;
+    decision.refill = options::length_of(applied.current.unit);
+  }
+  if (applied.hits < 0 && method_ != Method::check)  // of a call that is not denied
+    decision.remaining = std::min(decision.remaining - applied.hits, decision.limit);
   return true;
 }
 
@@ -298,31 +322,49 @@ const limiter::Verdict& RateLimitCall::verdict() {
     decider = one.decider;
   }
   gather();
-  is_denied_ = std::ranges::any_of(limits_, limiter::violated);
-  verdict_ = limiter::verdict_of(limits_, !is_denied_, decider);
+  const bool is_denied = std::ranges::any_of(limits_, limiter::violated);
+  verdict_ = limiter::verdict_of(limits_, !is_denied, decider);
   if (limits_.empty()) verdict_.outcome = limiter::Outcome::unlimited;
+  if (!is_denied) deny_by_quotas();
+  if (method_ != Method::check) limiter_->count_outcomes(verdict_);
   return verdict_;
+}
+
+/// Quotas deny a request if all of them that apply deny it.
+void RateLimitCall::deny_by_quotas() {
+  const Applied* latest = nullptr;
+  for (const Applied& applied : applied_) {
+    if (!applied.is_quota() || (applied.is_asked && !applied.is_decided)) continue;
+    if (!is_shown_over(applied)) return;
+    const auto retry = [](const Applied& one) {
+      return one.decision.retry_after.value_or(Duration::max());  // never
+    };
+    if (latest == nullptr || retry(applied) > retry(*latest)) latest = &applied;
+  }
+  if (latest == nullptr) return;
+  verdict_.outcome = limiter::Outcome::denied;
+  verdict_.deciding = &rules_->limits.policies[latest->claim.policy];
+  verdict_.retry_after = latest->decision.retry_after;
+}
+
+/// Whether the status of the descriptor is OVER_LIMIT.
+bool RateLimitCall::is_shown_over(const Applied& applied) const {
+  if (applied.decision.allowed) return false;
+  if (applied.is_quota()) return !applied.limit->shadow_mode;
+  return !rules_->limits.policies[applied.claim.policy].shadow;
 }
 
 void RateLimitCall::answer(Response& to, Instant now) const {
   to.statuses.assign(request_.descriptors.size(), {});
   for (const std::size_t descriptor : unlimited_)
     to.statuses[descriptor].limit_remaining = std::numeric_limits<std::uint32_t>::max();
-  std::size_t quotas = 0;
-  std::size_t exhausted_quotas = 0;
-  bool is_over_limit = is_denied_;
   MetadataBuilder metadata;
   for (const Applied& applied : applied_) {
     if (applied.is_asked && !applied.is_decided) continue;
-    const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
-    const bool is_quota = applied.limit != nullptr && applied.limit->quota_mode;
     const bool is_over = !applied.decision.allowed;
-    quotas += is_quota ? 1 : 0;
-    const bool is_shown_over = is_over && (is_quota ? !applied.limit->shadow_mode : !policy.shadow);
-    exhausted_quotas += is_quota && is_shown_over ? 1 : 0;
     if (!is_over && applied.limit != nullptr) metadata.merge(applied.limit->metadata);
     const rules::Policy& numbers = terms_of(applied).numbers;
-    DescriptorStatus status{.code = is_shown_over ? Code::over_limit : Code::ok,
+    DescriptorStatus status{.code = is_shown_over(applied) ? Code::over_limit : Code::ok,
                             .current_limit = applied.current,
                             .limit_remaining = is_over ? 0 : saturated(applied.decision.remaining),
                             .duration_until_reset = reset_of(numbers, applied.decision, now)};
@@ -335,7 +377,8 @@ void RateLimitCall::answer(Response& to, Instant now) const {
         (status.code == shown.code && status.limit_remaining < shown.limit_remaining);
     if (is_closer) shown = status;
   }
-  is_over_limit |= quotas > 0 && quotas == exhausted_quotas;
+  const bool is_over_limit = verdict_.outcome == limiter::Outcome::denied ||
+                             verdict_.outcome == limiter::Outcome::forbidden;
   to.overall_code = is_over_limit ? Code::over_limit : Code::ok;
   if (is_over_limit && verdict_.deciding != nullptr) metadata.set_policy(verdict_.deciding->name);
   metadata.append(to.dynamic_metadata);
@@ -343,6 +386,7 @@ void RateLimitCall::answer(Response& to, Instant now) const {
 
 /// Hits that are not admitted are over the limit as far as they exceed what was left.
 void RateLimitCall::count_hits() const {
+  if (method_ == Method::check) return;
   for (const Applied& applied : applied_) {
     if (applied.limit == nullptr || applied.hits <= 0) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
@@ -365,17 +409,18 @@ void RateLimitCall::count_hits() const {
       continue;
     }
     add(counters.over, applied.hits - fitting);
-    if (policy.shadow && !applied.limit->quota_mode) add(counters.shadow, applied.hits - fitting);
+    if (applied.limit->shadow_mode) add(counters.shadow, applied.hits - fitting);
   }
 }
 
 bool RateLimitCall::use_up(store::Completion& completion, Instant now) {
-  if (!is_denied_ || method_ != Method::decide) return false;
+  if (method_ != Method::decide) return false;
   rest_.claims.clear();
   for (const Applied& applied : applied_) {
     if (!applied.is_decided || applied.decision.allowed || applied.claim.cost <= 1) continue;
     const store::Claim& claim = evaluations_[applied.evaluation]->claims[applied.index];
-    if (applied.decision.remaining == 0 || claim.shadow || claim.policy->count_rejected) continue;
+    const bool is_shadow = claim.shadow && !applied.is_quota();
+    if (applied.decision.remaining == 0 || is_shadow || claim.policy->count_rejected) continue;
     rest_.claims.push_back(claim);
     rest_.claims.back().demand.overdraft = true;
   }

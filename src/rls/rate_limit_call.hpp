@@ -72,6 +72,8 @@ class RateLimitCall {
   /// Counts the hits of limits of files. After verdict().
   void count_hits() const;
 
+  /// Gives negative hits back, unless the call is denied. After verdict().
+  void give_back(Instant now) const;
   /// A denied limit is used up: what is left of it is less than the hits that it has denied, and a
   /// client that reports its hits afterwards would never reach the limit. Returns false if there is
   /// nothing to do, or the store is done at once; else it passes a result to `completion`, which
@@ -97,23 +99,27 @@ class RateLimitCall {
     std::size_t index = 0;
     rules::Decision decision{};  ///< once decided
     bool is_decided = false;     ///< false: it does not limit the request
+
+    bool is_quota() const { return limit != nullptr && limit->quota_mode; }
   };
 
   // Return the reason if the request is not valid; nullptr: it is.
   const InvalidRequest* add_limits(const DomainRules& domain, std::size_t descriptor);
   const InvalidRequest* add_file_limit(const options::DescriptorLimit& limit, std::size_t index,
                                        std::span<const Entry> counted);
-  const InvalidRequest* add_stated(const Descriptor& descriptor, std::size_t index);
+  const InvalidRequest* add_stated(const DomainRules& domain, std::size_t index);
+  const InvalidRequest* add_policy(const options::PolicyDescriptor& own, std::size_t index);
   const InvalidRequest* add(std::size_t descriptor, Applied applied);
   const limiter::StatedTerms* stated_terms(const limiter::Policy& policy, std::int64_t count,
                                            options::RateLimitUnit unit);
   void drop_replaced();
   void place();
-  void give_back(Instant now);
   bool is_over(const Applied& applied) const;
   bool take(Applied& applied) const;
   const limiter::Terms& terms_of(const Applied& applied) const;
   void gather();
+  void deny_by_quotas();
+  bool is_shown_over(const Applied& applied) const;
   std::int64_t hits_of(const Descriptor& descriptor) const;
 
   const CallRules* rules_ = nullptr;
@@ -129,8 +135,6 @@ class RateLimitCall {
   std::vector<std::unique_ptr<limiter::Evaluation>> evaluations_;  ///< at least decisions_
   limiter::Evaluation rest_;                                       ///< of use_up()
   std::size_t decisions_ = 0;
-  bool has_given_back_ = false;
-  bool is_denied_ = false;
   std::vector<limiter::LimitVerdict> limits_;
   limiter::Verdict verdict_;
 };

@@ -100,8 +100,9 @@ struct Service {
     if (prepare(domain, asked, method, hits)) return response;
     for (std::size_t i = 0; i < call.decisions(); ++i)
       call.decide(i, nobody, now);
-    call.verdict();
+    verdict = call.verdict();
     call.answer(response, now);
+    call.give_back(now);
     call.use_up(nobody, now);
     return response;
   }
@@ -115,6 +116,7 @@ struct Service {
   std::unique_ptr<CallRules> call_rules;
   RateLimitCall call;
   Response response;
+  limiter::Verdict verdict;  ///< of the last call
   Instant now = start;
   store::test::Received nobody;  ///< the memory store decides at once
 };

@@ -115,6 +115,69 @@ TEST_CASE("Quotas deny a request only if all of them do") {
   const Response& both = service.ask(asked);
   CHECK(codes(both) == "XX");
   CHECK(both.overall_code == Code::over_limit);
+  CHECK(both.dynamic_metadata == R"({"policy":"d.a"})");
+  CHECK(service.verdict.outcome == limiter::Outcome::denied);
+  CHECK(service.verdict.retry_after == 30s);
+}
+
+TEST_CASE("A quota that denies several hits is used up") {
+  Service service;
+  auto& limit = service.limit("a", 10);
+  limit.quota_mode = service.policy_of(limit).shadow = true;
+  service.limit("b", 100);
+  const std::vector<Asked> asked = {{{{"a", "1"}}, 7}, {{{"b", "1"}}, 1}};
+  CHECK(codes(service.ask(asked)) == "OO");
+  CHECK(codes(service.ask(asked)) == "XO");
+  CHECK(codes(service.ask({{{{"a", "1"}}, 1}})) == "X");
+}
+
+TEST_CASE("A denied call gives nothing back") {
+  Service service;
+  service.limit("a", 5);
+  service.limit("b", 1);
+  service.ask({{{{"a", "1"}}, 5}});
+  CHECK(codes(service.ask({{{{"a", "1"}}, 3, true}, {{{"b", "1"}}, 2}})) == "OX");
+  CHECK(service.ask({{{{"a", "1"}}, 0}}).statuses[0].limit_remaining == 0);
+  CHECK(codes(service.ask({{{{"a", "1"}}, 1, true}, {{{"a", "1"}}}})) == "OX");
+}
+
+TEST_CASE("Outcomes are counted as they are answered") {
+  Service service;
+  service.limit("a", 1);
+  const auto counters = [&]() -> const limiter::PolicyCounters& {
+    return *service.limiter->policies()[1].counters;
+  };
+  service.ask({{{{"a", "1"}}}});
+  CHECK(counters().allowed.value() == 1);
+  service.ask({{{{"a", "1"}}, 0}});  // a look
+  CHECK(counters().denied.value() == 1);
+  service.ask({{{{"a", "1"}}}}, Method::check);
+  CHECK(counters().denied.value() == 1);
+  CHECK(counters().allowed.value() == 1);
+}
+
+TEST_CASE("Negative hits are given back under the numbers in force") {
+  Service service;
+  service.limit("a", 10);
+  const std::size_t own = service.add_policy("own", 2, RateLimitUnit::hour);
+  limiter::PlannedTerms paid{.plan = 0};
+  paid.terms.definition = {.algorithm = rules::Algorithm::fixed_window,
+                           .rates = {{.count = 50, .per = 24h}},
+                           .anchor = rules::Anchor::clock};
+  paid.terms.numbers = rules::compile(paid.terms.definition).value();
+  service.limits.policies[own].planned = {paid};
+  service.limits.plans.names = {"paid"};
+  service.limits.plans.default_plan = 0;
+  service.options.descriptors = {
+      {.domain = "d", .entries = {{.key = "p"}}, .policy = own, .key = {"p"}}};
+  for (const std::string key : {"a", "p"}) {
+    const std::uint32_t limit = key == "a" ? 10 : 50;
+    CHECK(service.ask({{{{key, "1"}}, 8}}).statuses[0].limit_remaining == limit - 8);
+    CHECK(service.ask({{{{key, "1"}}, 3, true}}).statuses[0].limit_remaining == limit - 5);
+    CHECK(codes(service.ask({{{{key, "1"}}, 100, true}})) == "O");
+    CHECK(service.ask({{{{key, "1"}}, 0}}).statuses[0].limit_remaining == limit);
+    service.now += 24h;
+  }
 }
 
 TEST_CASE("Shadow mode is stronger than quota mode") {
@@ -164,7 +227,10 @@ TEST_CASE("A limit that the request states replaces that of the files") {
   service.ask({asked});
   CHECK(codes(service.ask({asked})) == "O");
   CHECK(codes(service.ask({asked})) == "X");
-  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "O");  // its own count
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "O");  // another unit has its own count
+  const Asked same{{{"a", "1"}}, {}, false, StatedLimit{2, RateLimitUnit::minute}};
+  CHECK(codes(service.ask({same})) == "O");
+  CHECK(codes(service.ask({same})) == "X");
   const Asked none{{{"a", "1"}}, {}, false, StatedLimit{0, RateLimitUnit::day}};
   CHECK(codes(service.ask({none})) == "X");
   const Asked unknown{{{"a", "1"}}, {}, false, StatedLimit{1, RateLimitUnit::unknown}};
@@ -208,6 +274,20 @@ TEST_CASE("A policy of the configuration limits descriptors beside the files") {
   CHECK(codes(service.ask({{{{"a", "2"}}}})) == "O");
 }
 
+TEST_CASE("Of several descriptors with policies the one with the most exact values counts") {
+  Service service;
+  const std::size_t any = service.add_policy("any", 1, RateLimitUnit::hour);
+  const std::size_t vip = service.add_policy("vip", 3, RateLimitUnit::hour);
+  service.options.descriptors = {
+      {.domain = "d", .entries = {{.key = "a"}}, .policy = any, .key = {"a"}},
+      {.domain = "d", .entries = {{.key = "a", .value = "vip"}}, .policy = vip}};
+  for (int i = 0; i < 3; ++i)
+    CHECK(codes(service.ask({{{{"a", "vip"}}}})) == "O");
+  CHECK(codes(service.ask({{{{"a", "vip"}}}})) == "X");
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "O");
+  CHECK(codes(service.ask({{{{"a", "1"}}}})) == "X");
+}
+
 TEST_CASE("The metadata of limits that admit are in the response") {
   Service service;
   service.limit("a", 1).metadata = R"({"tier":"gold"})";
@@ -219,7 +299,7 @@ TEST_CASE("Hits are counted as within, near and over their limit") {
   Service service;
   service.limit("a", 10);
   auto& shadow = service.limit("s", 10);
-  service.policy_of(shadow).shadow = true;
+  shadow.shadow_mode = service.policy_of(shadow).shadow = true;
   service.limit("none", 0);
   const auto ask = [&](const std::string& key, std::uint64_t hits) {
     service.ask({{{{key, "1"}}, hits}});
