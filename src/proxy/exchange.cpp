@@ -101,8 +101,8 @@ void Exchange::release() {
 loop::Task<> Exchange::serve() {
   if (const auto id = given_id(request_); !id.empty()) request_.id = id;
   if (options().tracing.is_on()) trace_.begin(request_, options().tracing, context_.random);
-  if (client_.serves != options::Serves::proxy &&
-      is_for_service(client_.serves, request_.view.path)) [[unlikely]]
+  if (client_.serves != options::Serves::proxy && is_for_service(client_.serves, request_))
+      [[unlikely]]
     co_return co_await serve_rate_limit_call();
   if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_)) {
     if (context_.traffic_copy)
@@ -143,6 +143,9 @@ loop::Task<> Exchange::serve() {
 
 /// With Check, another proxy asks about a request, which is decided as if it had arrived here.
 loop::Task<> Exchange::serve_rate_limit_call() {
+  // A reload has removed or added the service, and the listener follows a moment later.
+  if (!generation_->descriptor_rules)
+    co_return co_await refuse({503, "the rate limit service is not configured"});
   std::string message;
   {
     RateLimitExchange call({.context = context_,
@@ -160,6 +163,9 @@ loop::Task<> Exchange::serve_rate_limit_call() {
       failure = co_await call.run();
     if (failure != Failure::none) co_return co_await fail(failure);
   }
+  if (recorded_.outcome == limiter::Outcome::denied ||
+      recorded_.outcome == limiter::Outcome::forbidden)
+    count_.count_denial();
   if (message.empty()) co_return;
   check_ = std::make_unique<CheckCall>(*client_.responder, request_, recorded_);
   client_.responder = check_.get();

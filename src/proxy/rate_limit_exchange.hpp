@@ -31,8 +31,9 @@
 
 namespace weir::proxy {
 
-/// True if a request that arrives on such a listener is for the service.
-bool is_for_service(options::Serves serves, std::string_view path);
+/// True if a request that arrives on such a listener is for the service. On one that also serves
+/// clients only a trusted proxy can use it: others could give hits back, or use up those of others.
+bool is_for_service(options::Serves serves, const http::ReceivedRequest& request);
 
 /// The results of a store that a task awaits together.
 class StoreAnswers {

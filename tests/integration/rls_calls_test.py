@@ -1,11 +1,13 @@
 """The other calls of the rate limit service: Kuadrant's, and the health of the service while it stops."""
 
+import json
 import signal
 
 from harness.grpc_case import client_library
 from harness.rls_case import RlsCase, domain, limit
 from harness.rls_client import Answer
 from harness.rls_messages import descriptor, request
+from harness.services import free_port
 
 SERVICE = "/kuadrant.service.ratelimit.v1.RateLimitService"
 
@@ -133,3 +135,39 @@ class Stopping(RlsCase):
         self.assertEqual(client.check(), "SERVING")
         self.assertTrue(watch.is_active())
         watch.cancel()
+
+
+class SharedListener(RlsCase):
+    """One address for clients and for the service."""
+
+    def begin(self, **sections):
+        address = {"address": f"127.0.0.1:{free_port()}"}
+        self.client = self.serve_limits(domain(limit("user", 3)), service={"listen": [address]}, listen=[address],
+                                        routes=[{"respond": {"body": "of the proxy"}}], **sections)
+
+    def test_a_trusted_proxy_uses_the_service_and_clients_do_not(self):
+        body = {"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "ann"}]}]}
+        self.begin()
+        self.assertEqual(self.ask_json(body).body, b"of the proxy")
+        self.begin(client_address={"trusted_proxies": ["127.0.0.0/8"]})
+        self.assertEqual(self.ask_json(body).json()["overallCode"], "OK")
+        self.assertEqual(self.client.ask("d", [("user", "ann")]).remaining, [1])
+        with self.connect_to(self.weir.addresses[-1]) as client:
+            self.assertEqual(client.get("/other").body, b"of the proxy")
+
+
+class Removed(RlsCase):
+    def test_connections_of_a_removed_service_get_503(self):
+        self.client = self.serve_limits(domain(limit("user", 3)), routes=[{"respond": {"status": 200}}])
+        body = json.dumps({"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "a"}]}]}).encode()
+        with self.connect_to(self.weir.addresses[-1]) as kept:
+            self.assertEqual(kept.request("POST", "/json", [], body).status, 200)
+            without = dict(self.weir.configuration)
+            del without["rate_limit_service"]
+            without["listen"] = [{"address": f"127.0.0.1:{free_port()}"}]
+            self.reload(without)
+            try:
+                self.assertEqual(kept.request("POST", "/json", [], body).status, 503)
+            except OSError:
+                pass  # the connection was closed after its grace
+        self.assertIsNone(self.weir.process.poll())

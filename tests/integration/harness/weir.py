@@ -102,7 +102,9 @@ class Weir:
         listeners = 1
         if isinstance(self.configuration, dict):
             service = self.configuration.get("rate_limit_service", {})
-            listeners = len(self.configuration.get("listen", ())) + len(service.get("listen", ()))
+            addresses = [*self.configuration.get("listen", ()), *service.get("listen", ())]
+            shared = [one["address"] for one in addresses if not one["address"].endswith(":0")]
+            listeners = len(addresses) - len(shared) + len(set(shared))
         if len(found) < listeners or (wants_admin and not admin):
             return False
         self.addresses = [text[5:] if text.startswith("unix:") else host_and_port(text)
