@@ -65,7 +65,7 @@ void write_reference_metrics(telemetry::MetricSink& out, const Instruments& in) 
   if (in.reloads == nullptr) return;
   out.family("ratelimit_service_config_load_success", "counter",
              "Configurations that were loaded.");
-  out.sample({}, in.reloads->ok.value());
+  out.sample({}, in.reloads->ok.value() + 1);  // the reference counts the first one, too
   out.family("ratelimit_service_config_load_error", "counter", "Configurations that were refused.");
   out.sample({}, in.reloads->failed.value());
 }

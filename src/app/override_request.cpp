@@ -24,7 +24,40 @@ void add_name(std::vector<std::string_view>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-/// The names that limits of routes use, in their order.
+/// A policy that applies, and the identities that it counts.
+struct LimitUse {
+  std::size_t policy = 0;
+  std::size_t identity = 0;
+  std::size_t otherwise = 0;  ///< the same, if the limit has no other one
+};
+
+void add_uses(const std::vector<options::DescriptorNode>& nodes, std::size_t identity,
+              std::vector<LimitUse>& to) {
+  for (const options::DescriptorNode& node : nodes) {
+    if (node.limit && node.limit->policy) to.push_back({*node.limit->policy, identity, identity});
+    add_uses(node.children, identity, to);
+  }
+}
+
+/// Those of routes, then those of the rate limit service.
+std::vector<LimitUse> uses_of(const config::Config& config) {
+  std::vector<LimitUse> uses;
+  for (const auto& route : config.proxy.routes) {
+    for (const auto& limit : route.limits)
+      uses.push_back({limit.policy, limit.identity, limit.otherwise.value_or(limit.identity)});
+  }
+  if (!config.rate_limit_service) return uses;
+  const options::RateLimitService& service = *config.rate_limit_service;
+  for (const options::DescriptorDomain& domain : service.domains)
+    add_uses(domain.descriptors, service.identity, uses);
+  for (const options::PolicyDescriptor& one : service.descriptors) {
+    const std::size_t identity = one.identity.value_or(service.identity);
+    uses.push_back({one.policy, identity, identity});
+  }
+  return uses;
+}
+
+/// The names that limits use, in their order.
 struct UsedNames {
   std::vector<std::string_view> policies{};
   std::vector<std::string_view> identities{};
@@ -32,12 +65,10 @@ struct UsedNames {
 
 UsedNames used_names(const config::Config& config) {
   UsedNames used;
-  for (const auto& route : config.proxy.routes) {
-    for (const auto& limit : route.limits) {
-      add_name(used.policies, config.limiter.policies[limit.policy].name);
-      for (const std::size_t index : {limit.identity, limit.otherwise.value_or(limit.identity)})
-        add_name(used.identities, config.limiter.identities[index].name);
-    }
+  for (const LimitUse& use : uses_of(config)) {
+    add_name(used.policies, config.limiter.policies[use.policy].name);
+    for (const std::size_t index : {use.identity, use.otherwise})
+      add_name(used.identities, config.limiter.identities[index].name);
   }
   return used;
 }
@@ -257,15 +288,12 @@ std::string ineffective_because(const OverridePut& put, const config::Config& co
   const auto is_named = [&](std::size_t identity) {
     return put.identity.empty() || config.limiter.identities[identity].name == put.identity;
   };
-  for (const auto& route : config.proxy.routes) {
-    for (const limiter::Limit& limit : route.limits) {
-      const bool has_policy = concerns(put.entry, config.limiter.policies[limit.policy].name);
-      const bool has_identity =
-          is_named(limit.identity) || is_named(limit.otherwise.value_or(limit.identity));
-      if (has_policy && has_identity) return {};
-      is_policy_used |= has_policy;
-      is_identity_used |= has_identity;
-    }
+  for (const LimitUse& use : uses_of(config)) {
+    const bool has_policy = concerns(put.entry, config.limiter.policies[use.policy].name);
+    const bool has_identity = is_named(use.identity) || is_named(use.otherwise);
+    if (has_policy && has_identity) return {};
+    is_policy_used |= has_policy;
+    is_identity_used |= has_identity;
   }
   const std::string& policy = put.entry.policy;
   std::string limit = "no limit of a route ";

@@ -219,7 +219,8 @@ void add_stated_policy(const Cursor& in, Config& config, options::RateLimitServi
   policy.name_item = http::name_item(policy.name);
   policy.on_failure = config.redis.on_failure;
   policy.definition.algorithm = service.algorithm;
-  policy.definition.rates = {{.count = 1, .per = std::chrono::seconds(1)}};  // never charged
+  // Never charged; large enough for a share of each instance.
+  policy.definition.rates = {{.count = 1'000'000, .per = std::chrono::seconds(1)}};
   if (service.algorithm == rules::Algorithm::fixed_window) {
     policy.definition.anchor = rules::Anchor::clock;
     policy.definition.count_rejected = service.charges_each;

@@ -58,6 +58,6 @@ TEST_CASE("The metrics of envoyproxy/ratelimit are written if the configuration 
   has(total + R"({domain="api",key1="user_root",key2="path",key3="method_GET.more"} 7)");
   has(R"(ratelimit_service_rate_limit_over_limit{domain="api",key1="user_root",key2="",key3=""} 3)");
   has(R"(ratelimit_service_rate_limit_within_limit{domain="api",key1="user_root",key2="",key3=""} 0)");
-  has("ratelimit_service_config_load_success 4");
+  has("ratelimit_service_config_load_success 5");
   has("ratelimit_service_config_load_error 0");
 }
