@@ -49,7 +49,7 @@ class AuthorizationCase(RlsCase):
 
 
 class BehindEnvoy(AuthorizationCase):
-    def begin(self, *routes, allows_failures=False, **options):
+    def begin(self, *routes, allows_failures=False, envoy=None, **options):
         """An upstream, Weir, and Envoy before both."""
         def behaviour(exchange):
             exchange.read_body()
@@ -57,17 +57,17 @@ class BehindEnvoy(AuthorizationCase):
 
         self.api = self.upstream(behaviour)
         self.serve_routes(*routes, **options)
-        self.envoy(allows_failures)
+        self.envoy(allows_failures, **(envoy or {}))
 
-    def envoy(self, allows_failures=False, **manager):
+    def envoy(self, allows_failures=False, **options):
         ext_authz = typed("extensions.filters.http.ext_authz.v3.ExtAuthz", transport_api_version="V3",
-                          failure_mode_allow=allows_failures,
+                          failure_mode_allow=allows_failures, **options,
                           grpc_service={"envoy_grpc": {"cluster_name": "weir"}, "timeout": "30s"})
         port = free_port()
         started = Envoy({"static_resources": {
             "listeners": [listener(port, [("envoy.filters.http.ext_authz", ext_authz)],
                                    {"routes": [{"match": {"prefix": "/"}, "route": {"cluster": "api"}}]},
-                                   use_remote_address=True, upgrade_configs=[{"upgrade_type": "websocket"}], **manager)],
+                                   use_remote_address=True, upgrade_configs=[{"upgrade_type": "websocket"}])],
             "clusters": [cluster("api", self.api.port),
                          cluster("weir", self.service_port, http2=True)]}}, port)
         self.addCleanup(started.stop)
@@ -108,6 +108,14 @@ class BehindEnvoy(AuthorizationCase):
         ann, bob = ("X-Api-Key", "ann"), ("X-Api-Key", "bob")
         self.assertEqual(self.statuses(("/", ann), ("/", ann), ("/", bob)), [200, 429, 200])
         self.assertEqual(self.ask().status, 401)
+
+    def test_raw_headers_show_one_that_comes_twice(self):
+        limits = [{"policy": "one", "key": "api_key", "required": True}]
+        self.begin(route("all", limits), envoy={"encode_raw_headers": True})
+        ann = ("X-Api-Key", "ann")
+        self.assertEqual(self.statuses(("/", ann), ("/", ann), ("/", ann, ("X-Api-Key", "other"))), [200, 429, 400])
+        self.envoy()  # it joins them, which is another value
+        self.assertEqual(self.ask("/", ann, ("X-Api-Key", "other")).status, 200)
 
     def test_the_address_of_the_client_is_that_of_envoys_peer(self):
         self.begin(route("all", [{"policy": "one"}]))
@@ -164,8 +172,8 @@ class BehindEnvoy(AuthorizationCase):
         self.begin(route("search", [{"policy": "search"}], path="/v1/search"),
                    route("rest", [{"policy": "rest"}]), policies=policies, client_address={})
         for target in ("/v1/search", "/v1/search/", "/v1/./search", "/v1/x/../search", "/v1//search", "//v1/search",
-                       "/v1%2Fsearch", "/v1/%73earch", "/v1/SEARCH", "/v1/search;a=b", "/v1/search%00", "/v1/%2e%2e/v1/search",
-                       "/v1\\search", "/..", "/v1/search?a=/../b"):
+                       "/v1%2Fsearch", "/v1/%73earch", "/v1/SEARCH", "/v1/search;a=b", "/v1/search%00",
+                       "/v1/%2e%2e/v1/search", "/v1\\search", "/..", "/v1/search?a=/../b"):
             with self.subTest(target):
                 expected, found = self.connect(self.weir).get(target), self.ask(target)
                 self.assertEqual(found.status, expected.status)
@@ -183,11 +191,14 @@ class BehindEnvoy(AuthorizationCase):
         self.begin(route("all", [{"policy": "one"}]), allows_failures=True)
         self.assertEqual(self.ask().status, 200)
         long = [(f"X-{number}", "v" * 7000) for number in range(7)]
-        for target, fields in (("/", long), ("/" + "a" * 40_000, []), ("/", [("X-Bytes", b"\xff\xfe".decode("latin-1"))]),
-                               ("/?q=\u00e9", []), ("/", [(f"X-{number}", "v") for number in range(90)])):
-            answer = self.ask(target, *fields)
-            self.assertGreaterEqual(answer.status, 400, (target[:20], len(fields)))
-            self.assertLess(answer.status, 500)
+        many = [(f"X-{number}", "v") for number in range(90)]
+        requests = [("/", long), ("/", many), ("/", [("X-Bytes", "\xff\xfe")]), ("/" + "a" * 40_000, []), ("/?q=\xe9", [])]
+        for raw in False, True:
+            self.envoy(True, encode_raw_headers=raw)
+            for target, fields in requests:
+                answer = self.ask(target, *fields)
+                self.assertGreaterEqual(answer.status, 400, (target[:20], len(fields)))
+                self.assertLess(answer.status, 500)
         self.assertEqual(len(self.api.requests), 1)
 
     def test_a_handshake_of_a_websocket_is_decided(self):
