@@ -192,7 +192,7 @@ class BehindEnvoy(AuthorizationCase):
         self.assertEqual(self.ask().status, 200)
         long = [(f"X-{number}", "v" * 7000) for number in range(7)]
         many = [(f"X-{number}", "v") for number in range(90)]
-        requests = [("/", long), ("/", many), ("/", [("X-Bytes", "\xff\xfe")]), ("/" + "a" * 40_000, []), ("/?q=\xe9", [])]
+        requests = [("/", long), ("/", many), ("/", [("X-Bytes", "\xff\xfe")]), ("/" + "a" * 40_000, []), ("/\xe9", [])]
         for raw in False, True:
             self.envoy(True, encode_raw_headers=raw)
             for target, fields in requests:

@@ -252,6 +252,13 @@ TEST_CASE("the source of a Check is the client only if a trusted proxy calls") {
   CHECK(holds(line, R"("client":")" + row.client + '"'));
 }
 
+TEST_CASE("the trace of a Check is that of its request, not of the call") {
+  CheckedExchange checked([](Configuration& settings) { settings.proxy.tracing.generates = true; });
+  const std::string line = checked.check(
+      {.headers = {{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}});
+  CHECK(holds(line, R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736")"));
+}
+
 TEST_CASE("a Check about a HEAD request or a gRPC call is answered as any other") {
   CheckedExchange checked;
   const auto described = GENERATE(values<DescribedRequest>(
