@@ -102,7 +102,7 @@ bool CheckCall::is_undecided() const {
 
 void CheckCall::fill(const OwnAnswer& answer) {
   response_.clear();
-  if (answer.status < 400) {
+  if (answer.status < 300) {
     response_.response_headers.add(*answer.limit_fields);
     response_.request_headers.add(*answer.fields);
     return;

@@ -43,9 +43,9 @@ class CheckCall final : public Responder {
   /// Checks the head of the request and finishes it, as decision::inspect_header_list().
   std::optional<http::Refusal> inspect(const decision::RequestRules& rules);
 
-  /// A status below 400 allows the request, any other one denies it with this answer. If nothing
-  /// could decide, the call has the status UNAVAILABLE, so that the proxy does what it does on a
-  /// failure.
+  /// A status below 300 allows the request, any other one denies it with this answer, such as the
+  /// redirect of a route. If nothing could decide, the call has the status UNAVAILABLE, so that the
+  /// proxy does what it does on a failure.
   loop::Task<> answer(OwnAnswer answer) override;
   void reset() override { call_.reset(); }
 

@@ -106,7 +106,7 @@ class CheckedExchange : public Exchanged {
   }
   /// The HTTP status of a denial; 0: there is another answer.
   int denied() const {
-    for (int status = 400; status < 600; ++status) {
+    for (int status = 300; status < 600; ++status) {
       // DeniedHttpResponse, which begins with its HttpStatus of one number.
       const std::string part = {'\x0a', '\x03', '\x08', static_cast<char>(0x80 | (status & 0x7f)),
                                 static_cast<char>(status >> 7)};
@@ -291,7 +291,8 @@ TEST_CASE("other denials have their status of HTTP and that of the call") {
     int http;
     char grpc;
   };
-  const auto row = GENERATE(values<Row>({{400, 7}, {401, 16}, {403, 7}, {429, 8}, {503, 7}}));
+  const auto row =
+      GENERATE(values<Row>({{308, 7}, {400, 7}, {401, 16}, {403, 7}, {429, 8}, {503, 7}}));
   CheckedExchange checked(
       [&](Configuration& settings) { settings.proxy.routes[fixed].respond.status = row.http; });
   checked.check({.path = "/fixed"});
