@@ -155,7 +155,8 @@ class EnvironmentReader {
     return otherwise;
   }
 
-  /// Returns one of the words in upper case, of which the first is the default.
+  /// Returns one of the words as it is in the list, of which the first is the default. The variable
+  /// may have it in upper or lower case.
   std::string word(std::string_view name, std::initializer_list<std::string_view> words) {
     const std::string value = text(name, *words.begin());
     for (const std::string_view one : words)
@@ -206,14 +207,14 @@ class EnvironmentReader {
           "REDIS_URL: is not set: limits are counted in this process, and others do not see them");
       return {};
     }
+    socket_type_ = word("REDIS_SOCKET_TYPE", {"unix", "tcp", "tls"});
+    uses_tls_ = flag("REDIS_TLS") || socket_type_ == "tls";
     const std::string type = word("REDIS_TYPE", {"SINGLE", "SENTINEL", "CLUSTER"});
     std::string redis = type == "SINGLE" ? "url: " + yaml_text(url_of(url)) : several(type, url);
     if (is_set("CACHE_KEY_PREFIX")) redis += ", key_prefix: " + yaml_text(text("CACHE_KEY_PREFIX"));
     if (is_set("REDIS_TIMEOUT")) redis += ", timeout: " + yaml_text(text("REDIS_TIMEOUT"));
     return "store: {type: redis, redis: {" + redis + ", replicas: 1" + tls() + "}}\n";
   }
-
-  bool uses_tls() { return flag("REDIS_TLS") || text("REDIS_SOCKET_TYPE") == "tls"; }
 
   /// `USER:PASSWORD@`; REDIS_AUTH is a password, or a user and a password.
   std::string credentials() const {
@@ -225,18 +226,19 @@ class EnvironmentReader {
            for_url(std::string_view(auth).substr(colon + 1)) + '@';
   }
 
-  std::string url_at(const std::string& place) {
-    return (uses_tls() ? "rediss://" : "redis://") + credentials() + place;
+  std::string url_at(const std::string& place) const {
+    return (uses_tls_ ? "rediss://" : "redis://") + credentials() + place;
   }
 
   std::string url_of(const std::string& url) {
     if (url.find("://") != std::string::npos) {
       if (is_set("REDIS_AUTH"))
         problem("REDIS_AUTH", "REDIS_URL is a whole URL; write user and password there");
-      return url;
+      constexpr std::string_view plain = "redis://";
+      const bool is_plain = http::iequals(std::string_view(url).substr(0, plain.size()), plain);
+      return uses_tls_ && is_plain ? "rediss://" + url.substr(plain.size()) : url;
     }
-    const std::string socket = word("REDIS_SOCKET_TYPE", {"unix", "tcp", "tls"});
-    return socket == "unix" ? "unix://" + credentials() + url : url_at(url);
+    return socket_type_ == "unix" ? "unix://" + credentials() + url : url_at(url);
   }
 
   /// MASTER,HOST:PORT,... of sentinels, or HOST:PORT,... of a cluster.
@@ -261,8 +263,8 @@ class EnvironmentReader {
     return "url: " + yaml_text(url_at(servers.front())) + ", " + keys + ", servers: [" + list + ']';
   }
 
-  std::string tls() {
-    if (!uses_tls()) return {};
+  std::string tls() const {
+    if (!uses_tls_) return {};
     std::string keys;
     const auto add = [&](std::string_view key, std::string_view name) {
       if (!is_set(name)) return;
@@ -325,6 +327,8 @@ class EnvironmentReader {
   }
 
   const config::Variables& variable_;
+  std::string socket_type_;  ///< of Redis
+  bool uses_tls_ = false;    ///< to Redis
   std::vector<config::Diagnostic> problems_;
   std::vector<std::string> warnings_;
 };

@@ -124,6 +124,18 @@ TEST_CASE("Redis is a server, sentinels or a cluster") {
       redis({{"REDIS_SOCKET_TYPE", "tls"}, {"REDIS_URL", "redis:6379"}, {"REDIS_AUTH", "secret"}});
   CHECK(password.password.reveal() == "secret");
   CHECK(password.secure);
+  for (const Map& map : std::vector<Map>{
+           {{"REDIS_SOCKET_TYPE", "TLS"}, {"REDIS_URL", "a:1"}, {"REDIS_AUTH", "s"}},
+           {{"REDIS_SOCKET_TYPE", "TLS"}, {"REDIS_TYPE", "CLUSTER"}, {"REDIS_URL", "a:1,b:2"}},
+           {{"REDIS_SOCKET_TYPE", "Tls"}, {"REDIS_TYPE", "SENTINEL"}, {"REDIS_URL", "main,a:1"}},
+           {{"REDIS_TLS", "true"}, {"REDIS_URL", "redis://:s@a:1"}},
+           {{"REDIS_SOCKET_TYPE", "TLS"}, {"REDIS_URL", "REDIS://:s@a:1"}},
+           {{"REDIS_SOCKET_TYPE", "tcp"}, {"REDIS_URL", "rediss://:s@a:1"}}}) {
+    CAPTURE(map);
+    CHECK(redis(map).secure);
+  }
+  CHECK_FALSE(redis({{"REDIS_SOCKET_TYPE", "TCP"}, {"REDIS_URL", "a:1"}}).secure);
+  CHECK(redis({{"REDIS_SOCKET_TYPE", "UNIX"}, {"REDIS_URL", "/run/a"}}).unix_path == "/run/a");
   CHECK(redis({{"REDIS_URL", "/run/redis.sock"}}).unix_path == "/run/redis.sock");
   CHECK(redis({{"REDIS_URL", "redis://a:1/2"}}).database == 2);
   const auto sentinel = redis({{"REDIS_TYPE", "sentinel"},
@@ -152,6 +164,8 @@ TEST_CASE("what is wrong or must not be ignored is refused with the variable") {
       {{{"PORT", "x"}}, "PORT: expected a port, such as 8081, found \"x\""},
       {{{"GRPC_PORT", "65536"}}, "GRPC_PORT: expected a port"},
       {{{"REDIS_TLS", "maybe"}, {"REDIS_URL", "a:1"}}, "REDIS_TLS: expected true or false"},
+      {{{"REDIS_SOCKET_TYPE", "udp"}, {"REDIS_TYPE", "CLUSTER"}, {"REDIS_URL", "a:1"}},
+       "REDIS_SOCKET_TYPE: expected unix, tcp, tls, found \"udp\""},
       {{{"REDIS_TYPE", "many"}, {"REDIS_URL", "a:1"}},
        "REDIS_TYPE: expected SINGLE, SENTINEL, CLUSTER, found \"many\""},
       {{{"REDIS_TYPE", "SENTINEL"}, {"REDIS_URL", "main"}}, "REDIS_URL: expected MASTER,HOST:PORT"},
