@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
+#include <fnmatch.h>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "cli/yaml_text.hpp"
@@ -13,6 +16,10 @@
 
 namespace weir::cli {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_shown_names = 5;
 
 struct Ineffective {
   std::string_view names;  ///< separated by spaces
@@ -24,14 +31,12 @@ constexpr Ineffective ineffective[] = {
     {"USE_STATSD USE_DOG_STATSD STATSD_HOST STATSD_PORT EXTRA_TAGS STATS_FLUSH_INTERVAL "
      "USE_DOG_STATSD_MOGRIFIERS DISABLE_STATS",
      "there is no statsd; the admin server has the metrics at /metrics"},
-    {"USE_PROMETHEUS PROMETHEUS_ADDR PROMETHEUS_PATH PROMETHEUS_MAPPER_YAML "
+    {"PROMETHEUS_ADDR PROMETHEUS_PATH PROMETHEUS_MAPPER_YAML "
      "PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS",
      "the admin server has the metrics at /metrics; DEBUG_HOST and DEBUG_PORT are its address"},
     {"LOG_LEVEL LOG_FORMAT", "the log has one level and one form"},
-    {"NEAR_LIMIT_RATIO", "write a configuration with events: {at: [80]} for keys near a limit"},
     {"LOCAL_CACHE_SIZE_IN_BYTES", "keys that are denied are always kept in the process"},
     {"EXPIRATION_JITTER_MAX_SECONDS", "keys of Redis end with their windows"},
-    {"RUNTIME_IGNOREDOTFILES", "files that begin with . are never read"},
     {"RUNTIME_WATCH_ROOT", "the files themselves are checked every second"},
     {"MERGE_DOMAIN_CONFIG", "a domain has one file; a second one is refused"},
     {"RESPONSE_DYNAMIC_METADATA", "the metadata of a limit is always sent"},
@@ -48,6 +53,10 @@ constexpr Ineffective ineffective[] = {
      "all limits are in the Redis of REDIS_URL"},
     {"TRACING_ENABLED", "write a configuration with telemetry: {otlp: {endpoint: URL}}"},
 };
+
+/// The names .yaml and .yml, as one pattern, because one without a match is an error. It also
+/// matches a few other names; envoyproxy/ratelimit reads every file.
+constexpr const char* limit_file_pattern = "*.y*ml";
 
 struct Refused {
   std::string_view name;
@@ -112,9 +121,27 @@ class EnvironmentReader {
     note_ineffective();
     return "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n" + admin() + max_age() + store() +
            "rate_limit_service:\n  listen:\n" + listeners() + "  files: [" +
-           yaml_text(directory() + "/*.yaml") + "]\n  charge: " +
+           yaml_text(directory() + '/' + limit_file_pattern) + "]\n  charge: " +
            (flag("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT") ? "all" : "reference") + '\n' +
-           headers();
+           metrics() + headers();
+  }
+
+  /// The directory of the files with limits.
+  std::string directory() const {
+    std::string path = text("RUNTIME_ROOT", "/srv/runtime_data/current");
+    if (is_set("RUNTIME_SUBDIRECTORY")) path += '/' + text("RUNTIME_SUBDIRECTORY");
+    return path + '/' + text("RUNTIME_APPDIRECTORY", "config");
+  }
+
+  /// As Go's strconv.ParseBool reads it.
+  bool flag(std::string_view name) {
+    constexpr std::array<std::string_view, 6> yes{"1", "t", "T", "TRUE", "true", "True"};
+    constexpr std::array<std::string_view, 6> no{"0", "f", "F", "FALSE", "false", "False"};
+    const std::string value = text(name, "false");
+    if (std::ranges::find(yes, value) != yes.end()) return true;
+    if (std::ranges::find(no, value) == no.end())
+      problem(name, "expected true or false, found " + config::in_quotes(value));
+    return false;
   }
 
   std::vector<config::Diagnostic> take_problems() { return std::move(problems_); }
@@ -130,17 +157,6 @@ class EnvironmentReader {
 
   void problem(std::string_view name, std::string message) {
     problems_.push_back(config::diagnostic_at({}, std::move(message), std::string(name)));
-  }
-
-  /// As Go's strconv.ParseBool reads it.
-  bool flag(std::string_view name) {
-    constexpr std::array<std::string_view, 6> yes{"1", "t", "T", "TRUE", "true", "True"};
-    constexpr std::array<std::string_view, 6> no{"0", "f", "F", "FALSE", "false", "False"};
-    const std::string value = text(name, "false");
-    if (std::ranges::find(yes, value) != yes.end()) return true;
-    if (std::ranges::find(no, value) == no.end())
-      problem(name, "expected true or false, found " + config::in_quotes(value));
-    return false;
   }
 
   int port(std::string_view name, int otherwise) {
@@ -278,10 +294,11 @@ class EnvironmentReader {
 
   // The service.
 
-  std::string directory() const {
-    std::string path = text("RUNTIME_ROOT", "/srv/runtime_data/current");
-    if (is_set("RUNTIME_SUBDIRECTORY")) path += '/' + text("RUNTIME_SUBDIRECTORY");
-    return path + '/' + text("RUNTIME_APPDIRECTORY", "config");
+  std::string metrics() {
+    std::string keys = flag("USE_PROMETHEUS") ? "  reference_metrics: true\n" : "";
+    if (is_set("NEAR_LIMIT_RATIO"))
+      keys += "  near_limit_ratio: " + yaml_text(text("NEAR_LIMIT_RATIO")) + '\n';
+    return keys;
   }
 
   static std::string address(const std::string& host, int port) {
@@ -333,19 +350,58 @@ class EnvironmentReader {
   std::vector<std::string> warnings_;
 };
 
+/// The files that envoyproxy/ratelimit reads and Weir does not, relative to the directory, sorted.
+/// Neither follows links to directories. Directories that begin with . are left out: they are those
+/// of mounted volumes.
+std::vector<std::string> unread_names(const RatelimitEnvironment& environment) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const fs::path directory = environment.directory;
+  for (fs::recursive_directory_iterator at(directory, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    std::error_code ignored;
+    const std::string name = at->path().filename().string();
+    const bool is_hidden = name.starts_with('.');
+    if (is_hidden && at->is_directory(ignored)) at.disable_recursion_pending();
+    if (!at->is_regular_file(ignored) || (is_hidden && environment.ignores_hidden)) continue;
+    if (at.depth() == 0 && ::fnmatch(limit_file_pattern, name.c_str(), FNM_PERIOD) == 0) continue;
+    names.push_back(at->path().lexically_relative(directory).string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
 
 Result<RatelimitEnvironment, std::vector<config::Diagnostic>> ratelimit_environment(
     const config::Variables& variable) {
   EnvironmentReader reader(variable);
   std::string yaml = reader.yaml();
+  const bool ignores_hidden = reader.flag("RUNTIME_IGNOREDOTFILES");
   auto problems = reader.take_problems();
   if (!problems.empty()) return problems;
-  return RatelimitEnvironment{.yaml = std::move(yaml), .warnings = reader.take_warnings()};
+  return RatelimitEnvironment{.yaml = std::move(yaml),
+                              .directory = reader.directory(),
+                              .ignores_hidden = ignores_hidden,
+                              .warnings = reader.take_warnings()};
+}
+
+std::string unread_files(const RatelimitEnvironment& environment) {
+  const std::vector<std::string> names = unread_names(environment);
+  if (names.empty()) return {};
+  std::string text =
+      "RUNTIME_ROOT: not read below " + config::in_quotes(environment.directory) + ": ";
+  const std::size_t shown = std::min(names.size(), most_shown_names);
+  for (std::size_t i = 0; i < shown; ++i)
+    text += (i == 0 ? "" : ", ") + config::in_quotes(names[i]);
+  if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
+  return text +
+         "; if they have limits, put them in the directory itself, with names that end with .yaml "
+         "or .yml and do not begin with .";
 }
 
 std::string_view variable_of(const config::Diagnostic& diagnostic) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> variables{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> variables{{
       {"identity_secret", "WEIR_IDENTITY_SECRET"},
       {"downstream.max_age", "GRPC_MAX_CONNECTION_AGE"},
       {"store.redis.key_prefix", "CACHE_KEY_PREFIX"},
@@ -357,6 +413,7 @@ std::string_view variable_of(const config::Diagnostic& diagnostic) {
       {"rate_limit_service.listen[0]", "GRPC_HOST, GRPC_PORT or GRPC_UDS"},
       {"rate_limit_service.listen[1]", "HOST or PORT"},
       {"rate_limit_service.files", "RUNTIME_ROOT"},
+      {"rate_limit_service.near_limit_ratio", "NEAR_LIMIT_RATIO"},
       {"admin", "DEBUG_HOST or DEBUG_PORT"},
   }};
   for (const auto& [path, name] : variables) {

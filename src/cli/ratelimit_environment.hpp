@@ -1,5 +1,5 @@
 // Turns the environment of envoyproxy/ratelimit into a configuration, for `weir serve
-// --ratelimit-env`. Pure.
+// --ratelimit-env`. Thread-safe.
 #pragma once
 
 #include <string>
@@ -14,13 +14,19 @@ namespace weir::cli {
 
 struct RatelimitEnvironment {
   std::string yaml;
+  std::string directory;              ///< of the files with limits
+  bool ignores_hidden = false;        ///< files whose names begin with . are not meant to be read
   std::vector<std::string> warnings;  ///< variables without effect: `NAME: reason`
 };
 
-/// Returns the configuration. Each problem has the name of its variable as its path; texts have no
-/// value of a variable that may be a secret.
+/// Returns the configuration. Pure. Each problem has the name of its variable as its path; texts
+/// have no value of a variable that may be a secret.
 Result<RatelimitEnvironment, std::vector<config::Diagnostic>> ratelimit_environment(
     const config::Variables& variable);
+
+/// Returns a warning with the files below the directory that envoyproxy/ratelimit reads, whatever
+/// their names are, and Weir does not; empty: there are none. Reads directories, but no file.
+std::string unread_files(const RatelimitEnvironment& environment);
 
 /// The variable that a problem of this configuration is about, or its path.
 std::string_view variable_of(const config::Diagnostic& diagnostic);

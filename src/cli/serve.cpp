@@ -32,6 +32,8 @@ int serve_ratelimit_environment() {
   }
   for (const std::string& warning : made->warnings)
     print_problem("warning", warning);
+  if (const std::string unread = unread_files(*made); !unread.empty())
+    print_problem("warning", unread);
   const app::Source source = app::text_source("weir serve --ratelimit-env", made->yaml);
   const auto loaded = source.load(config::for_ever, nullptr);
   if (!loaded) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "config/load.hpp"
@@ -37,6 +38,12 @@ class Runtime {
   ~Runtime() { std::filesystem::remove_all(root_); }
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
+
+  void add(const std::string& name, const std::string& text = {}) const {
+    const std::filesystem::path path = root_ / "sub" / "limits" / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
 
   Map with(Map map) const {
     map.insert({{"RUNTIME_ROOT", root_.string()},
@@ -75,7 +82,7 @@ TEST_CASE("without variables the service has the addresses of envoyproxy/ratelim
   CHECK_FALSE(service.headers.standard);
   CHECK(service.headers.legacy == http::LegacyFields::none);
   const auto made = ratelimit_environment(variables({}));
-  CHECK(made->yaml.find("\"/srv/runtime_data/current/config/*.yaml\"") != std::string::npos);
+  CHECK(made->yaml.find("\"/srv/runtime_data/current/config/*.y*ml\"") != std::string::npos);
   REQUIRE(made->warnings.size() == 1);
   CHECK(made->warnings[0].starts_with("REDIS_URL: is not set"));
 }
@@ -193,13 +200,61 @@ TEST_CASE("a variable without effect is a warning, unless it is off") {
                                                      {"USE_STATSD", "false"},
                                                      {"LOCAL_CACHE_SIZE_IN_BYTES", "0"},
                                                      {"LOG_LEVEL", "debug"},
+                                                     {"PROMETHEUS_PATH", "/m"},
+                                                     {"RUNTIME_IGNOREDOTFILES", "true"},
+                                                     {"USE_PROMETHEUS", "true"},
                                                      {"NEAR_LIMIT_RATIO", "0.9"}}));
   REQUIRE(made.has_value());
   CHECK(made->warnings ==
         std::vector<std::string>{
-            "LOG_LEVEL: has no effect: the log has one level and one form",
-            "NEAR_LIMIT_RATIO: has no effect: write a configuration with events: {at: [80]} for "
-            "keys near a limit"});
+            "PROMETHEUS_PATH: has no effect: the admin server has the metrics at /metrics; "
+            "DEBUG_HOST and DEBUG_PORT are its address",
+            "LOG_LEVEL: has no effect: the log has one level and one form"});
+}
+
+TEST_CASE(
+    "metrics of envoyproxy/ratelimit and the ratio of a near limit are taken from variables") {
+  const Runtime runtime;
+  const auto service = [&](Map map) {
+    return load(runtime.with(std::move(map)))->rate_limit_service;
+  };
+  CHECK_FALSE(service({{"USE_PROMETHEUS", "false"}})->reference_metrics);
+  CHECK(service({})->near_limit_ratio == 0.8);
+  const auto set = service({{"USE_PROMETHEUS", "true"}, {"NEAR_LIMIT_RATIO", "0.95"}});
+  CHECK(set->reference_metrics);
+  CHECK(set->near_limit_ratio == 0.95);
+  for (const char* const wrong : {"1.5", "-1", "80%", "x"}) {
+    CAPTURE(wrong);
+    const auto made = ratelimit_environment(variables(runtime.with({{"NEAR_LIMIT_RATIO", wrong}})));
+    const auto loaded = config::load_text(made.value().yaml, config::process_environment("x"));
+    REQUIRE_FALSE(loaded.has_value());
+    REQUIRE(loaded.error().size() == 1);
+    CHECK(variable_of(loaded.error().front()) == "NEAR_LIMIT_RATIO");
+    CHECK(loaded.error().front().message.starts_with("expected a share from 0 to 1"));
+  }
+}
+
+TEST_CASE("files that end with .yaml or .yml are read, and others are a warning") {
+  const Runtime runtime;
+  runtime.add("b.yml", "domain: e\n");
+  const auto unread = [&](const Map& map) {
+    return unread_files(ratelimit_environment(variables(runtime.with(map))).value());
+  };
+  CHECK(unread({}).empty());
+  REQUIRE(load(runtime.with({}))->rate_limit_service->domains.size() == 2);
+  runtime.add("..data/c.yaml");
+  runtime.add(".d.yaml");
+  CHECK(unread({{"RUNTIME_IGNOREDOTFILES", "true"}}).empty());
+  runtime.add("f.json");
+  runtime.add("inner/g.yaml");
+  const std::string warning = unread({});
+  CHECK(warning.starts_with("RUNTIME_ROOT: not read below \""));
+  CHECK(warning.find("/sub/limits\": \".d.yaml\", \"f.json\", \"inner/g.yaml\"; if they have") !=
+        std::string::npos);
+  for (const char* const name : {"1", "2", "3", "4"})
+    runtime.add(name);
+  CHECK(unread({}).find("\"3\", \"4\" and 2 more; ") != std::string::npos);
+  CHECK(unread({{"RUNTIME_ROOT", "/nonexistent"}}).empty());
 }
 
 TEST_CASE("problems of the configuration have the name of the variable") {
