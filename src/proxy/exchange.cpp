@@ -143,8 +143,9 @@ loop::Task<> Exchange::serve() {
 
 /// With Check, another proxy asks about a request, which is decided as if it had arrived here.
 loop::Task<> Exchange::serve_rate_limit_call() {
+  const bool is_check = request_.is_grpc_call && request_.view.path == check_path;
   // A reload has removed or added the service, and the listener follows a moment later.
-  if (!generation_->descriptor_rules)
+  if (!is_check && !generation_->descriptor_rules)
     co_return co_await refuse({503, "the rate limit service is not configured"});
   std::string message;
   {
@@ -155,7 +156,6 @@ loop::Task<> Exchange::serve_rate_limit_call() {
                             .record = recorded_,
                             .begun_at = started_at_,
                             .asked_at = asked_at_});
-    const bool is_check = request_.is_grpc_call && request_.view.path == check_path;
     Failure failure = Failure::none;
     if (is_check)
       failure = co_await call.read_check(message);

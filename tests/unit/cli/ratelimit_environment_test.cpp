@@ -138,7 +138,7 @@ TEST_CASE("Redis is a server, sentinels or a cluster") {
            {{"REDIS_TLS", "true"}, {"REDIS_URL", "redis://:s@a:1"}},
            {{"REDIS_SOCKET_TYPE", "TLS"}, {"REDIS_URL", "REDIS://:s@a:1"}},
            {{"REDIS_SOCKET_TYPE", "tcp"}, {"REDIS_URL", "rediss://:s@a:1"}}}) {
-    CAPTURE(map);
+    CAPTURE(map.at("REDIS_URL"));
     CHECK(redis(map).secure);
   }
   CHECK_FALSE(redis({{"REDIS_SOCKET_TYPE", "TCP"}, {"REDIS_URL", "a:1"}}).secure);

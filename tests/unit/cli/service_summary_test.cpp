@@ -28,14 +28,15 @@ rate_limit_service:
   config::Config config = **loaded;
   config.limiter.policies.push_back(config.limiter.policies.front());
   config.limiter.policies.back().name = "edge.a.b";
+  const std::size_t added = config.limiter.policies.size() - 1;
   options::DescriptorNode inner{.text = "b", .key = "b"};
-  inner.limit = options::DescriptorLimit{.policy = 1};
+  inner.limit = options::DescriptorLimit{.policy = added};
   options::DescriptorNode outer{.text = "a", .key = "a"};
   outer.children = {inner};
   options::DescriptorNode free{.text = "free", .key = "free"};
   free.limit = options::DescriptorLimit{};
   options::DescriptorNode none{.text = "none_x", .key = "none"};
-  none.limit = options::DescriptorLimit{.policy = 1, .denies_all = true};
+  none.limit = options::DescriptorLimit{.policy = added, .denies_all = true};
   config.rate_limit_service->domains = {{.name = "edge", .descriptors = {outer, free, none}}};
   CHECK(printed(config) ==
         "domain edge\n"
