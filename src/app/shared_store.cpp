@@ -76,14 +76,22 @@ bool may_be_split(const config::Config& config) {
 std::vector<bool> holding_policies(const config::Config& config,
                                    const std::vector<std::string>& policy_names) {
   std::vector<bool> holding(policy_names.size(), may_be_split(config));
+  const auto mark = [&](const limiter::Policy& policy) {
+    const auto name = std::ranges::find(policy_names, policy.name);
+    if (name != policy_names.end())
+      holding[static_cast<std::size_t>(name - policy_names.begin())] = true;
+  };
   for (const auto& route : config.proxy.routes) {
     for (const limiter::Limit& limit : route.limits) {
       const limiter::Policy& policy = config.limiter.policies[limit.policy];
       if (!limiter::holds_cost(limit, policy) && !limiter::is_leasable(limit, policy)) continue;
-      const auto name = std::ranges::find(policy_names, policy.name);
-      if (name != policy_names.end())
-        holding[static_cast<std::size_t>(name - policy_names.begin())] = true;
+      mark(policy);
     }
+  }
+  if (!config.rate_limit_service) return holding;
+  // Reserve can hold units of any limit of the service, whose policies are not told apart here.
+  for (const limiter::Policy& policy : config.limiter.policies) {
+    if (policy.lease || config.rate_limit_service->reservations) mark(policy);
   }
   return holding;
 }

@@ -184,6 +184,8 @@ constexpr Key<ServiceDraft> service_keys[] = {
          [](const Cursor& in, ServiceDraft& to) {
            read_service_descriptors(in, to.config, to.service.descriptors);
          }},
+    {.name = "reservations",
+     .read = read::flag<&ServiceDraft::service, &options::RateLimitService::reservations>},
     {.name = "reference_metrics",
      .read = read::flag<&ServiceDraft::service, &options::RateLimitService::reference_metrics>},
     {.name = "near_limit_ratio",

@@ -279,7 +279,7 @@ void ClaimMaker::add(const StatedClaim& stated, Evaluation& evaluation) const {
   const std::size_t index = policy.index_of(planned);
   const LocalShare& share = own != nullptr ? own->local : local_shares_.of(stated.policy, index);
   const Terms& terms = own != nullptr ? own->terms : policy.terms_of(planned);
-  const bool may_lease = policy.lease && own == nullptr && !is_exempt(planned);
+  const bool may_lease = policy.lease && own == nullptr && !is_exempt(planned) && !stated.holds;
   evaluation.claims.push_back(
       {.policy = &terms.numbers,
        .local_policy = &share.numbers,
@@ -289,10 +289,12 @@ void ClaimMaker::add(const StatedClaim& stated, Evaluation& evaluation) const {
            record.revision + (own != nullptr ? own->revision : static_cast<std::uint32_t>(index)),
        .shadow = policy.shadow,
        .is_exempt = is_exempt(planned),
+       .holds = stated.holds,
        .on_failure = is_exempt(planned) ? OnFailure::allow : share.on_failure,
        .demand = {.cost = stated.cost, .overdraft = stated.overdraft},
        .attributes = {},
        .lease = may_lease ? &record.counters->leased : nullptr});
+  evaluation.has_holds |= stated.holds;
   evaluation.policies.push_back(
       {.policy = &policy, .terms = &terms, .identity = stated.identity_index});
 }

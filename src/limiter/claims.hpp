@@ -73,6 +73,7 @@ struct StatedClaim {
   Hash128 identity;
   std::int64_t cost = 1;
   bool overdraft = false;              ///< admit a cost above the rest, and take the rest
+  bool holds = false;                  ///< hold the cost until Evaluation::held is settled
   const StatedTerms* terms = nullptr;  ///< nullptr: those of the policy; outlives the evaluation
 };
 

@@ -136,6 +136,8 @@ struct RateLimitService {
   /// Each descriptor is charged by itself, whatever the others decide, and a denied one too.
   bool charges_each = false;
   http::ResponseFieldOptions headers{};
+  /// Reserve and Commit of Kuadrant: units may be held, so all decisions read holds.
+  bool reservations = false;
   bool reference_metrics = false;  ///< also the metrics of envoyproxy/ratelimit, by their names
   double near_limit_ratio = 0.8;   ///< hits above this part of a limit are counted as near
   friend bool operator==(const RateLimitService&, const RateLimitService&) = default;

@@ -1,7 +1,6 @@
 #include "proxy/rate_limit_exchange.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "grpc/fields.hpp"
@@ -10,9 +9,12 @@
 #include "proxy/check_call.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/grpc_message.hpp"
+#include "proxy/request_hold.hpp"
 #include "rls/health_messages.hpp"
 #include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
+#include "rls/reservation_messages.hpp"
+#include "rules/span.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -23,16 +25,17 @@ constexpr std::string_view kuadrant_check =
     "/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit";
 constexpr std::string_view kuadrant_report =
     "/kuadrant.service.ratelimit.v1.RateLimitService/Report";
+constexpr std::string_view kuadrant_reserve =
+    "/kuadrant.service.ratelimit.v1.RateLimitService/Reserve";
+constexpr std::string_view kuadrant_commit =
+    "/kuadrant.service.ratelimit.v1.RateLimitService/Commit";
 constexpr std::string_view health_check = "/grpc.health.v1.Health/Check";
 constexpr std::string_view health_watch = "/grpc.health.v1.Health/Watch";
 constexpr std::string_view json_path = "/json";
 constexpr std::string_view health_path = "/healthcheck";
 
-/// The services of a health check, besides the whole server. The first is the name that
-/// envoyproxy/ratelimit uses.
-constexpr std::string_view health_services[] = {"ratelimit",
-                                                "envoy.service.ratelimit.v3.RateLimitService",
-                                                "kuadrant.service.ratelimit.v1.RateLimitService"};
+/// The time of a reservation that states none.
+constexpr Duration default_ttl = std::chrono::minutes(1);
 
 /// How often a watched status is compared with the last one that was sent.
 constexpr Duration health_interval = std::chrono::seconds(1);
@@ -65,14 +68,6 @@ int http_status_of(grpc::Status status) {
   }
 }
 
-/// The status of a service that a health check names; `draining`: the process stops.
-rls::ServingStatus status_of(std::string_view service, bool draining) {
-  const bool is_known =
-      service.empty() || std::ranges::find(health_services, service) != std::end(health_services);
-  if (!is_known) return rls::ServingStatus::service_unknown;
-  return draining ? rls::ServingStatus::not_serving : rls::ServingStatus::serving;
-}
-
 }  // namespace
 
 bool is_for_service(options::Serves serves, const http::ReceivedRequest& request) {
@@ -80,21 +75,8 @@ bool is_for_service(options::Serves serves, const http::ReceivedRequest& request
   if (!request.peer_is_trusted) return false;
   const std::string_view path = request.view.path;
   return path == should_rate_limit || path == kuadrant_check || path == kuadrant_report ||
-         path == check_path || path == health_check || path == health_watch || path == json_path ||
-         path == health_path;
-}
-
-/// The task is resumed later: the store is still reading its responses here.
-void StoreAnswers::One::complete(const store::Result& its_result, Instant) noexcept {
-  result = its_result;
-  if (--all_.pending_ == 0 && all_.waiting_.is_waiting())
-    asio::post(all_.io_, [waiting = std::move(all_.waiting_)]() mutable { waiting.resume(); });
-}
-
-StoreAnswers::One& StoreAnswers::at(std::size_t index) {
-  while (all_.size() <= index)
-    all_.push_back(std::make_unique<One>(*this));
-  return *all_[index];
+         path == kuadrant_reserve || path == kuadrant_commit || path == check_path ||
+         path == health_check || path == health_watch || path == json_path || path == health_path;
 }
 
 RateLimitExchange::RateLimitExchange(const Dependencies& dependencies)
@@ -125,6 +107,10 @@ loop::Task<Failure> RateLimitExchange::serve_grpc() {
     co_await call(rls::Method::check, message);
   } else if (path == kuadrant_report) {
     co_await call(rls::Method::report, message);
+  } else if (path == kuadrant_reserve) {
+    co_await reserve(message);
+  } else if (path == kuadrant_commit) {
+    co_await commit(message);
   } else if (path == health_check) {
     co_await check_health(message);
   } else if (path == health_watch) {
@@ -217,6 +203,10 @@ loop::Task<Failure> RateLimitExchange::read_body() {
   }
 }
 
+const RateLimitExchange::Refusal RateLimitExchange::reservations_are_off{
+    grpc::Status::failed_precondition,
+    "reservations are off; set rate_limit_service.reservations: true"};
+
 loop::Task<> RateLimitExchange::call(rls::Method method, std::string_view message) {
   rls::Request& request = memory_->call.request();
   request.clear();
@@ -225,6 +215,63 @@ loop::Task<> RateLimitExchange::call(rls::Method method, std::string_view messag
   if (const auto refusal = co_await decide(method)) co_return co_await refuse(*refusal);
   begin_grpc_message(memory_->message);
   rls::append_protobuf(memory_->message, memory_->response);
+  end_grpc_message(memory_->message);
+  co_await answer_message();
+}
+
+/// Holds the units of an admitted request until Commit, or until their time is over.
+loop::Task<> RateLimitExchange::reserve(std::string_view message) {
+  if (!in_.generation.descriptor_rules->options().reservations)
+    co_return co_await refuse(reservations_are_off);
+  rls::Reservation reservation;
+  rls::RateLimitCall& call = memory_->call;
+  if (const auto reason = rls::read_reserve(message, call.request(), reservation); !reason.empty())
+    co_return co_await refuse({grpc::Status::invalid_argument, reason});
+  if (const auto refusal = co_await decide(rls::Method::reserve))
+    co_return co_await refuse(*refusal);
+  std::string id;
+  if (memory_->response.overall_code == rls::Code::ok && call.decisions() > 0) {
+    limiter::HeldUnits& held = call.held();
+    Grant grant(in_.generation.limiter->store(), in_.context.clock, held.settlements);
+    const Duration ttl = reservation.ttl == Duration{0} ? default_ttl : reservation.ttl;
+    const auto hold = in_.context.holds.keep(held, in_.generation, ttl);
+    if (!hold) {
+      in_.generation.limiter->count_settled(held);
+      co_return co_await refuse(
+          {grpc::Status::resource_exhausted, "too many reservations are open"});
+    }
+    grant.release();
+    append_hex(id, *hold);
+  }
+  begin_grpc_message(memory_->message);
+  rls::append_reserve_response(memory_->message, memory_->response.overall_code, id);
+  end_grpc_message(memory_->message);
+  co_await answer_message();
+}
+
+/// Charges what a reservation has cost. If its time is over, its descriptors are charged.
+loop::Task<> RateLimitExchange::commit(std::string_view message) {
+  if (!in_.generation.descriptor_rules->options().reservations)
+    co_return co_await refuse(reservations_are_off);
+  rls::Reservation reservation;
+  if (const auto reason = rls::read_commit(message, memory_->call.request(), reservation);
+      !reason.empty())
+    co_return co_await refuse({grpc::Status::invalid_argument, reason});
+  const auto units = static_cast<std::int64_t>(
+      std::min(reservation.amount, static_cast<std::uint64_t>(rules::exact_limit)));
+  const auto id = hash_from_hex(reservation.id);
+  const bool is_settled = id && in_.context.holds.settle(*id, [&](limiter::HeldUnits& held) {
+    for (store::Settlement& settlement : held.settlements)
+      settlement.actual = units;
+    if (!held.limits.empty())
+      in_.record.reported(held, in_.generation.request_rules->limits.policies);
+  });
+  if (!is_settled) {
+    if (const auto refusal = co_await decide(rls::Method::report))
+      co_return co_await refuse(*refusal);
+  }
+  begin_grpc_message(memory_->message);
+  rls::append_commit_response(memory_->message);
   end_grpc_message(memory_->message);
   co_await answer_message();
 }
@@ -351,7 +398,7 @@ loop::Task<> RateLimitExchange::check_health(std::string_view message) {
   rls::HealthCheckRequest request;
   if (const auto reason = rls::read_protobuf(message, request); !reason.empty())
     return refuse({grpc::Status::invalid_argument, reason});
-  const rls::ServingStatus status = status_of(request.service, in_.context.draining);
+  const rls::ServingStatus status = rls::status_of(request.service, in_.context.draining);
   if (status == rls::ServingStatus::service_unknown)
     return refuse({grpc::Status::not_found, "the service has no health status"});
   begin_grpc_message(memory_->message);
@@ -377,7 +424,7 @@ loop::Task<> RateLimitExchange::watch_health(std::string_view message) {
   watchdog.disarm(Phase::delay);
   while (!ec && !watchdog.aborted() && !in_.client.body->client_has_left()) {
     const bool draining = in_.context.draining;
-    const rls::ServingStatus status = status_of(request.service, draining);
+    const rls::ServingStatus status = rls::status_of(request.service, draining);
     if (status != sent) {
       begin_grpc_message(memory_->message);
       rls::append_protobuf(memory_->message, status);

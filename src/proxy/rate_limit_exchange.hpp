@@ -2,7 +2,7 @@
 //
 // The methods, by path:
 //   /envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit
-//   /kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit and Report
+//   /kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit, Report, Reserve and Commit
 //   /grpc.health.v1.Health/Check and Watch
 //   POST /json: the message of ShouldRateLimit in proto3 JSON
 //   GET /healthcheck
@@ -25,6 +25,7 @@
 #include "proxy/failure.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/responder.hpp"
+#include "proxy/store_answers.hpp"
 #include "rls/messages.hpp"
 #include "rls/rate_limit_call.hpp"
 #include "store/store.hpp"
@@ -34,44 +35,6 @@ namespace weir::proxy {
 /// True if a request that arrives on such a listener is for the service. On one that also serves
 /// clients only a trusted proxy can use it: others could give hits back, or use up those of others.
 bool is_for_service(options::Serves serves, const http::ReceivedRequest& request);
-
-/// The results of a store that a task awaits together.
-class StoreAnswers {
- public:
-  /// Receives one of them.
-  class One final : public store::Completion {
-   public:
-    explicit One(StoreAnswers& all) : all_(all) {}
-    void complete(const store::Result& result, Instant) noexcept override;
-    store::Result result;
-
-   private:
-    StoreAnswers& all_;
-  };
-
-  explicit StoreAnswers(asio::io_context& io) : io_(io) {}
-  StoreAnswers(const StoreAnswers&) = delete;
-  StoreAnswers& operator=(const StoreAnswers&) = delete;
-
-  /// The completion of the decision with this number.
-  One& at(std::size_t index);
-  /// A decision will complete later.
-  void expect() { ++pending_; }
-
-  // Awaitable: all that were expected have completed.
-  bool await_ready() const noexcept { return pending_ == 0; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> task) {
-    waiting_ = loop::Suspended(task);
-  }
-  void await_resume() const noexcept {}
-
- private:
-  asio::io_context& io_;
-  std::vector<std::unique_ptr<One>> all_;
-  std::size_t pending_ = 0;
-  loop::Suspended waiting_;
-};
 
 /// The memory of a call, which is used again.
 struct RateLimitMemory {
@@ -123,6 +86,9 @@ class RateLimitExchange {
   loop::Task<Failure> serve_http();
   loop::Task<Failure> read_body();
   loop::Task<> call(rls::Method method, std::string_view message);
+  static const Refusal reservations_are_off;
+  loop::Task<> reserve(std::string_view message);
+  loop::Task<> commit(std::string_view message);
   loop::Task<std::optional<Refusal>> decide(rls::Method method);
   void count(const limiter::Verdict& verdict);
   void add_headers(const limiter::Verdict& verdict);

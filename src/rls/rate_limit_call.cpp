@@ -205,9 +205,10 @@ void RateLimitCall::drop_replaced() {
 
 /// Distributes the claims over evaluations.
 void RateLimitCall::place() {
-  const bool each = rules_->descriptors.options().charges_each;
+  const bool is_reserve = method_ == Method::reserve;
+  const bool each = rules_->descriptors.options().charges_each && !is_reserve;
   const bool is_denied =
-      !each && method_ == Method::decide &&
+      !each && (method_ == Method::decide || is_reserve) &&
       std::ranges::any_of(applied_, [&](const Applied& applied) {
         return applied.denies_all && !rules_->limits.policies[applied.claim.policy].shadow;
       });
@@ -215,6 +216,7 @@ void RateLimitCall::place() {
     const bool looks = method_ == Method::check || is_denied || applied.hits < 0;
     applied.claim.cost = looks ? 0 : applied.hits;
     applied.claim.overdraft = method_ == Method::report;
+    applied.claim.holds = is_reserve && applied.claim.cost > 0;
     if (!applied.is_asked) continue;
     applied.evaluation = each ? decisions_ : 0;
     decisions_ = applied.evaluation + 1;
@@ -301,7 +303,13 @@ const limiter::Terms& RateLimitCall::terms_of(const Applied& applied) const {
   return *evaluations_[applied.evaluation]->policies[applied.index].terms;
 }
 
-void RateLimitCall::gather() {
+const limiter::Verdict& RateLimitCall::verdict() {
+  limiter::Decider decider = limiter::Decider::memory;
+  for (std::size_t i = 0; i < decisions_; ++i) {
+    const limiter::Verdict& one = evaluations_[i]->verdict;
+    if (one.outcome == limiter::Outcome::failed) return verdict_ = one;
+    decider = one.decider;
+  }
   for (Applied& applied : applied_) {
     if (!take(applied)) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
@@ -312,16 +320,6 @@ void RateLimitCall::gather() {
                        .identity = applied.claim.identity,
                        .identity_index = applied.claim.identity_index});
   }
-}
-
-const limiter::Verdict& RateLimitCall::verdict() {
-  limiter::Decider decider = limiter::Decider::memory;
-  for (std::size_t i = 0; i < decisions_; ++i) {
-    const limiter::Verdict& one = evaluations_[i]->verdict;
-    if (one.outcome == limiter::Outcome::failed) return verdict_ = one;
-    decider = one.decider;
-  }
-  gather();
   const bool is_denied = std::ranges::any_of(limits_, limiter::violated);
   verdict_ = limiter::verdict_of(limits_, !is_denied, decider);
   if (limits_.empty()) verdict_.outcome = limiter::Outcome::unlimited;

@@ -25,9 +25,10 @@ namespace weir::rls {
 
 /// What a call does with the limits.
 enum class Method : std::uint8_t {
-  decide,  ///< ShouldRateLimit: charges the hits that it admits
-  check,   ///< CheckRateLimit of Kuadrant: whether the hits would pass; charges nothing
-  report,  ///< Report of Kuadrant: charges the hits; those that do not fit use up the limit
+  decide,   ///< ShouldRateLimit: charges the hits that it admits
+  check,    ///< CheckRateLimit of Kuadrant: whether the hits would pass; charges nothing
+  reserve,  ///< Reserve of Kuadrant: holds the hits that it admits, all or none
+  report,   ///< Report of Kuadrant: charges the hits; those that do not fit use up the limit
 };
 
 /// The configuration that a call is decided under.
@@ -71,6 +72,9 @@ class RateLimitCall {
 
   /// Counts the hits of limits of files. After verdict().
   void count_hits() const;
+
+  /// The units that an admitted reserve holds, which the caller settles once. After verdict().
+  limiter::HeldUnits& held() { return evaluations_.front()->held; }
 
   /// Gives negative hits back, unless the call is denied. After verdict().
   void give_back(Instant now) const;
@@ -117,7 +121,6 @@ class RateLimitCall {
   bool is_over(const Applied& applied) const;
   bool take(Applied& applied) const;
   const limiter::Terms& terms_of(const Applied& applied) const;
-  void gather();
   void deny_by_quotas();
   bool is_shown_over(const Applied& applied) const;
   std::int64_t hits_of(const Descriptor& descriptor) const;

@@ -8,6 +8,7 @@ from harness.rls_case import RlsCase, domain, limit
 from harness.rls_client import Answer
 from harness.rls_messages import descriptor, request
 from harness.services import free_port
+from harness.waiting import eventually
 
 SERVICE = "/kuadrant.service.ratelimit.v1.RateLimitService"
 
@@ -171,3 +172,83 @@ class Removed(RlsCase):
             except OSError:
                 pass  # the connection was closed after its grace
         self.assertIsNone(self.weir.process.poll())
+
+
+def varint(value):
+    out = b""
+    while value > 0x7F:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+class Reservations(RlsCase):
+    """Reserve holds units until Commit charges what they have cost."""
+
+    def begin(self, *limits, **options):
+        self.client = self.serve_limits(domain(*(limits or [limit("user", 10)])), service={"reservations": True},
+                                        **options)
+
+    def reserve(self, amount, *entries, ttl=None):
+        """The id, or None if it does not fit."""
+        message = request("d", list(entries)).SerializeToString() + field(3, amount)
+        if ttl is not None:
+            message += field(4, field(1, ttl))
+        outcome = self.client.call(f"{SERVICE}/Reserve", message)
+        self.assertEqual(outcome.code, "OK", outcome.details)
+        code, rest = outcome.response[1], outcome.response[2:]
+        self.assertEqual(outcome.response[0], 8)
+        return rest[2:].decode() if code == 1 else None
+
+    def commit(self, identifier, amount, *entries):
+        message = request("d", list(entries)).SerializeToString() + field(3, identifier.encode()) + field(4, amount)
+        outcome = self.client.call(f"{SERVICE}/Commit", message)
+        self.assertEqual(outcome.code, "OK", outcome.details)
+
+    def left(self, *entries):
+        return self.client.ask("d", descriptor(*entries, hits_addend=0)).remaining[0]
+
+    def test_units_are_held_and_charged_as_they_have_cost(self):
+        self.begin()
+        ann = ("user", "ann")
+        first = self.reserve(6, ann)
+        self.assertEqual((len(first), self.left(ann)), (32, 4))
+        self.assertIsNone(self.reserve(5, ann))  # together they would exceed the limit
+        second = self.reserve(4, ann)
+        self.assertEqual(self.left(ann), 0)
+        self.commit(first, 1, ann)
+        self.assertEqual(self.left(ann), 5)
+        self.commit(second, 0, ann)
+        self.assertEqual(self.left(ann), 9)
+
+    def test_units_are_held_in_redis_for_all_instances(self):
+        redis = self.redis()
+        self.begin(redis=redis)
+        ann = ("user", "ann")
+        first = self.reserve(6, ann)
+        other = self.start(self.weir.configuration)
+        self.await_redis(other)
+        client = self.client_of(other)
+        self.assertEqual(client.ask("d", descriptor(ann, hits_addend=5)).code, "OVER_LIMIT")
+        self.commit(first, 1, ann)
+        eventually(lambda: client.ask("d", descriptor(ann, hits_addend=0)).remaining[0] > 0, "the units are released")
+
+    def test_a_commit_after_the_time_of_its_reservation_charges_the_descriptors(self):
+        self.begin()
+        ann = ("user", "ann")
+        self.reserve(6, ann)
+        self.commit("0" * 32, 3, ann)
+        self.assertEqual(self.left(ann), 1)
+
+    def test_without_the_setting_they_are_refused(self):
+        self.client = self.serve_limits(domain(limit("user", 3)))
+        for method in ("Reserve", "Commit"):
+            outcome = self.client.call(f"{SERVICE}/{method}", request("d", [("user", "a")]).SerializeToString())
+            self.assertEqual(outcome.code, "FAILED_PRECONDITION")
+            self.assertIn("rate_limit_service.reservations", outcome.details)

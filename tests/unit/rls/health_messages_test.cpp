@@ -19,6 +19,17 @@ TEST_CASE("a health check names its service") {
   CHECK(read_protobuf("\x0a\x01\xff"sv, request) == "a string is not valid UTF-8");
 }
 
+TEST_CASE("a known service serves until the process stops") {
+  for (const std::string_view name :
+       {"", "ratelimit", "envoy.service.ratelimit.v3.RateLimitService",
+        "kuadrant.service.ratelimit.v1.RateLimitService"}) {
+    CHECK(status_of(name, false) == ServingStatus::serving);
+    CHECK(status_of(name, true) == ServingStatus::not_serving);
+  }
+  CHECK(status_of("other", false) == ServingStatus::service_unknown);
+  CHECK(status_of("other", true) == ServingStatus::service_unknown);
+}
+
 TEST_CASE("the answer to a health check is a status") {
   struct Row {
     ServingStatus status;
