@@ -297,7 +297,7 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
     memory_->answers.expect();
     memory_->pending.push_back(i);
   }
-  if (!memory_->pending.empty()) co_await memory_->answers;
+  if (!memory_->pending.empty()) co_await memory_->answers.arrival();
   for (const std::size_t i : memory_->pending)
     call.conclude(i, memory_->answers.at(i).result);
   const limiter::Verdict& verdict = call.verdict();
@@ -315,7 +315,7 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   call.give_back(in_.context.pass_clock.now());
   if (call.use_up(memory_->answers.at(0), in_.context.pass_clock.now())) {
     memory_->answers.expect();
-    co_await memory_->answers;
+    co_await memory_->answers.arrival();
   }
   co_return std::nullopt;
 }

@@ -33,13 +33,23 @@ class StoreAnswers {
   /// A decision will complete later.
   void expect() { ++pending_; }
 
-  // Awaitable: all that were expected have completed.
-  bool await_ready() const noexcept { return pending_ == 0; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> task) {
-    waiting_ = loop::Suspended(task);
-  }
-  void await_resume() const noexcept {}
+  class Arrival {
+   public:
+    explicit Arrival(StoreAnswers& all) : all_(all) {}
+    bool await_ready() const noexcept { return all_.pending_ == 0; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> task) {
+      all_.waiting_ = loop::Suspended(task);
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    StoreAnswers& all_;
+  };
+
+  /// Await this: all that were expected have completed. An object of its own, because GCC 12 awaits
+  /// a copy of a member.
+  Arrival arrival() { return Arrival(*this); }
 
  private:
   asio::io_context& io_;

@@ -22,6 +22,8 @@ set(address_modules
     abuse_handshakes health_checks tls tls_upstream upstreams
     # Connections that count in a table of the process until they end.
     per_address
+    # Calls that await several results of a store, and requests that replace the one of their exchange.
+    ext_authz rate_limit_protocol rate_limit_service rls_calls
     # Text built from fields of a request, and parsers of what peers send first.
     access_log admin proxy_protocol status)
 
@@ -36,6 +38,8 @@ set(thread_modules
     # Configurations, lists, keys and certificates that the main thread publishes to the workers.
     address_lists jwks_url leases lifecycle plan_files reload reload_limits reload_listeners reload_load reload_redis
     reload_tls reload_upstreams reload_watch
+    # Rules of descriptors, which the main thread publishes to the workers.
+    rate_limit_service
     # What workers report of Redis, and calls that the admin server passes to a worker.
     cluster limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel
     # Handshakes, whose costly steps have a thread of their own.
