@@ -68,7 +68,7 @@ class Limiter {
   const PolicyRecord& record_of(const Policy& policy) const {
     return policies_[static_cast<std::size_t>(&policy - options_.policies.data())];
   }
-  PolicyCounters& counters_of(const Policy& policy) { return *record_of(policy).counters; }
+  PolicyCounters& counters_of(const Policy& policy) const { return *record_of(policy).counters; }
   /// nullptr: no request waits.
   SlotQueue* queue() const { return queue_; }
 
