@@ -14,9 +14,10 @@ from harness.waiting import eventually
 class Ends(Http2Case):
     def test_a_connection_that_is_closed_for_its_glitches_is_counted(self):
         self.serve(admin={"address": "127.0.0.1:0"}, downstream={"http2": {"glitches": 8}})
-        for _ in range(6):
+        for number in range(6):
             self.client.reset(self.client.open(ends=False))
-            self.client.ping()
+            if number < 5:  # the last reset may end the connection before a ping is answered
+                self.client.ping()
         self.client.read_to_end()
         self.assertEqual(self.client.goaways[-1][1], NO_ERROR)
 
