@@ -9,7 +9,6 @@
 #include "proxy/check_call.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/grpc_message.hpp"
-#include "proxy/request_hold.hpp"
 #include "rls/health_messages.hpp"
 #include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
@@ -84,7 +83,13 @@ RateLimitExchange::RateLimitExchange(const Dependencies& dependencies)
       memory_(in_.context.take_rate_limit_memory()),
       deadline_(deadline_of(in_.request.view, in_.begun_at)) {}
 
+/// Units that were held and not kept are released: another limit has denied the call, its deadline
+/// has passed, or there was no memory.
 RateLimitExchange::~RateLimitExchange() {
+  if (grant_.is_open()) {
+    in_.generation.limiter->count_settled(memory_->call.held());
+    grant_ = {};
+  }
   in_.context.give_back(std::move(memory_));
 }
 
@@ -161,7 +166,6 @@ loop::Task<Failure> RateLimitExchange::serve_http() {
     co_return Failure::none;
   }
   rls::Request& message = memory_->call.request();
-  message.clear();
   if (const std::string reason = rls::read_json(memory_->body, message); !reason.empty()) {
     co_await answer_text(400, reason);
     co_return Failure::none;
@@ -209,13 +213,11 @@ const RateLimitExchange::Refusal RateLimitExchange::reservations_are_off{
 
 loop::Task<> RateLimitExchange::call(rls::Method method, std::string_view message) {
   rls::Request& request = memory_->call.request();
-  request.clear();
   if (const std::string_view reason = rls::read_protobuf(message, request); !reason.empty())
     co_return co_await refuse({grpc::Status::invalid_argument, reason});
   if (const auto refusal = co_await decide(method)) co_return co_await refuse(*refusal);
   begin_grpc_message(memory_->message);
   rls::append_protobuf(memory_->message, memory_->response);
-  end_grpc_message(memory_->message);
   co_await answer_message();
 }
 
@@ -231,21 +233,17 @@ loop::Task<> RateLimitExchange::reserve(std::string_view message) {
     co_return co_await refuse(*refusal);
   std::string id;
   if (memory_->response.overall_code == rls::Code::ok && call.decisions() > 0) {
-    limiter::HeldUnits& held = call.held();
-    Grant grant(in_.generation.limiter->store(), in_.context.clock, held.settlements);
     const Duration ttl = reservation.ttl == Duration{0} ? default_ttl : reservation.ttl;
-    const auto hold = in_.context.holds.keep(held, in_.generation, ttl);
-    if (!hold) {
-      in_.generation.limiter->count_settled(held);
+    id.reserve(2 * sizeof(Hash128));
+    const auto hold = in_.context.holds.keep(call.held(), in_.generation, ttl);
+    if (!hold)
       co_return co_await refuse(
           {grpc::Status::resource_exhausted, "too many reservations are open"});
-    }
-    grant.release();
+    grant_.release();
     append_hex(id, *hold);
   }
   begin_grpc_message(memory_->message);
   rls::append_reserve_response(memory_->message, memory_->response.overall_code, id);
-  end_grpc_message(memory_->message);
   co_await answer_message();
 }
 
@@ -272,7 +270,6 @@ loop::Task<> RateLimitExchange::commit(std::string_view message) {
   }
   begin_grpc_message(memory_->message);
   rls::append_commit_response(memory_->message);
-  end_grpc_message(memory_->message);
   co_await answer_message();
 }
 
@@ -300,6 +297,8 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   if (!memory_->pending.empty()) co_await memory_->answers.arrival();
   for (const std::size_t i : memory_->pending)
     call.conclude(i, memory_->answers.at(i).result);
+  if (method == rls::Method::reserve && call.decisions() > 0)
+    grant_ = Grant(in_.generation.limiter->store(), in_.context.clock, call.held().settlements);
   const limiter::Verdict& verdict = call.verdict();
   count(verdict);
   in_.record.took = in_.context.pass_clock.read() - asked_at;
@@ -363,6 +362,7 @@ bool RateLimitExchange::is_late() const {
 }
 
 loop::Task<> RateLimitExchange::answer_message() {
+  end_grpc_message(memory_->message);
   memory_->trailers.clear();
   memory_->trailers.add("grpc-status", "0");
   return in_.client.responder->answer({.status = 200,
@@ -403,7 +403,6 @@ loop::Task<> RateLimitExchange::check_health(std::string_view message) {
     return refuse({grpc::Status::not_found, "the service has no health status"});
   begin_grpc_message(memory_->message);
   rls::append_protobuf(memory_->message, status);
-  end_grpc_message(memory_->message);
   return answer_message();
 }
 

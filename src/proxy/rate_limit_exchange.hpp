@@ -24,6 +24,7 @@
 #include "proxy/decision_record.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/generation.hpp"
+#include "proxy/request_hold.hpp"
 #include "proxy/responder.hpp"
 #include "proxy/store_answers.hpp"
 #include "rls/messages.hpp"
@@ -92,6 +93,7 @@ class RateLimitExchange {
   loop::Task<std::optional<Refusal>> decide(rls::Method method);
   void count(const limiter::Verdict& verdict);
   void add_headers(const limiter::Verdict& verdict);
+  /// Ends the message that has been begun, and sends it.
   loop::Task<> answer_message();
   loop::Task<> check_health(std::string_view message);
   loop::Task<> watch_health(std::string_view message);
@@ -100,6 +102,7 @@ class RateLimitExchange {
 
   const Dependencies in_;
   std::unique_ptr<RateLimitMemory> memory_;
+  Grant grant_;  ///< of an admitted Reserve, until its units are kept; views the memory
   std::optional<Instant> deadline_;  ///< grpc-timeout
 };
 

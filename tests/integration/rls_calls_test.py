@@ -159,13 +159,13 @@ class SharedListener(RlsCase):
 
 class Removed(RlsCase):
     def test_connections_of_a_removed_service_get_503(self):
-        self.client = self.serve_limits(domain(limit("user", 3)), routes=[{"respond": {"status": 200}}])
+        self.client = self.serve_limits(domain(limit("user", 3)), listen=[{"address": f"127.0.0.1:{free_port()}"}],
+                                        routes=[{"respond": {"status": 200}}])
         body = json.dumps({"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "a"}]}]}).encode()
         with self.connect_to(self.weir.addresses[-1]) as kept:
             self.assertEqual(kept.request("POST", "/json", [], body).status, 200)
             without = dict(self.weir.configuration)
             del without["rate_limit_service"]
-            without["listen"] = [{"address": f"127.0.0.1:{free_port()}"}]
             self.reload(without)
             try:
                 self.assertEqual(kept.request("POST", "/json", [], body).status, 503)
@@ -245,6 +245,15 @@ class Reservations(RlsCase):
         self.reserve(6, ann)
         self.commit("0" * 32, 3, ann)
         self.assertEqual(self.left(ann), 1)
+
+    def test_a_reserve_that_is_denied_holds_nothing(self):
+        """A quota denies it, although the limit beside it has admitted its units."""
+        self.begin(limit("user", 10), limit("quota", 1, quota_mode=True))
+        ann, quota = ("user", "ann"), ("quota", "q")
+        self.client.ask("d", [quota])
+        message = request("d", [ann], [quota]).SerializeToString() + field(3, 6)
+        self.assertEqual(self.client.call(f"{SERVICE}/Reserve", message).response[:2], b"\x08\x02")
+        self.assertEqual(self.left(ann), 10)
 
     def test_without_the_setting_they_are_refused(self):
         self.client = self.serve_limits(domain(limit("user", 3)))
