@@ -67,7 +67,7 @@ std::shared_ptr<const rls::DescriptorRules> descriptor_rules_of(
           [config](const rls::DescriptorRules* rules) { delete rules; }};
 }
 
-/// Of all routes, and of the rate limit service behind them.
+/// The names of all routes, then that of the rate limit service.
 std::vector<std::string> route_names_of(const config::Config& config) {
   auto names = listed_names(config.proxy.routes);
   if (config.rate_limit_service) names.emplace_back("rate_limit_service");

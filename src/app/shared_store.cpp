@@ -89,7 +89,7 @@ std::vector<bool> holding_policies(const config::Config& config,
     }
   }
   if (!config.rate_limit_service) return holding;
-  // Reserve can hold units of any limit of the service, whose policies are not told apart here.
+  // Reserve can hold units of any limit of the service, and any policy may be one of them.
   for (const limiter::Policy& policy : config.limiter.policies) {
     if (policy.lease || config.rate_limit_service->reservations) mark(policy);
   }

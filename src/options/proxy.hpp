@@ -24,7 +24,7 @@
 
 namespace weir::options {
 
-/// What the connections of a listener are for.
+/// The use of the connections of a listener.
 enum class Serves : std::uint8_t {
   proxy,
   rate_limit_service,

@@ -130,8 +130,8 @@ struct RateLimitService {
   /// Index into limiter::Options::policies: the policy of limits that requests state themselves.
   /// They replace its numbers.
   std::size_t stated_policy = 0;
-  /// Of a limit that the request itself states: fixed_window with the clock (`reference`), gcra or
-  /// sliding_window.
+  /// The algorithm of limits that requests state themselves: fixed_window with the clock
+  /// (`reference`), gcra or sliding_window.
   rules::Algorithm algorithm = rules::Algorithm::fixed_window;
   /// Each descriptor is charged by itself, whatever the others decide, and a denied one too.
   bool charges_each = false;

@@ -77,7 +77,7 @@ class CheckCall final : public Responder {
   std::string body_;
   http::FieldSection trailers_;
   GrpcScratch grpc_;
-  // Of the call, while the request is another one.
+  // The parts of the call, while the request is another one.
   http::RequestView other_view_;
   std::vector<http::FieldView> other_fields_;
   bool other_is_grpc_call_ = false;

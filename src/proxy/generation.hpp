@@ -29,7 +29,7 @@ struct Generation {
   std::unique_ptr<limiter::Limiter> limiter;  ///< destroyed before the store
   std::shared_ptr<const NamedCounters> counters;
   limiter::NameIds name_ids{};
-  /// Of the rate limit service; null: it is not configured.
+  /// The rules of the rate limit service; null: it is not configured.
   std::shared_ptr<const rls::DescriptorRules> descriptor_rules{};
   std::vector<int> event_percents{};           ///< of limiter::QuotaEvents; empty: no events
   std::shared_ptr<log::AccessLog> access_log;  ///< shared by generations with the same options

@@ -2,8 +2,8 @@
 //
 // The rules of files match as those of envoyproxy/ratelimit ("Descriptor list definition" in its
 // README): entry by entry, first the exact key and value, then patterns in the order of the file,
-// then the key alone; the limit is that of the last entry. Of the PolicyDescriptors that match,
-// the one with the most exact values applies besides.
+// then the key alone; the limit is that of the last entry. The PolicyDescriptor with the most
+// exact values, if one matches, applies besides.
 //
 // Built once for a configuration; afterwards read-only and shared by all workers.
 #pragma once

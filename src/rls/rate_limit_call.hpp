@@ -23,7 +23,7 @@
 
 namespace weir::rls {
 
-/// What a call does with the limits.
+/// The effect of a call on the limits.
 enum class Method : std::uint8_t {
   decide,   ///< ShouldRateLimit: charges the hits that it admits
   check,    ///< CheckRateLimit of Kuadrant: whether the hits would pass; charges nothing
@@ -78,10 +78,9 @@ class RateLimitCall {
 
   /// Gives negative hits back, unless the call is denied. After verdict().
   void give_back(Instant now) const;
-  /// A denied limit is used up: what is left of it is less than the hits that it has denied, and a
-  /// client that reports its hits afterwards would never reach the limit. Returns false if there is
-  /// nothing to do, or the store is done at once; else it passes a result to `completion`, which
-  /// the caller awaits.
+  /// Takes the rest of each limit that has denied several hits. Otherwise a client that reports its
+  /// hits afterwards would never reach the limit. Returns false if there is nothing to do, or the
+  /// store is done at once; else it passes a result to `completion`, which the caller awaits.
   bool use_up(store::Completion& completion, Instant now);
 
  private:

@@ -13,8 +13,8 @@
 
 namespace weir::rls {
 
-/// What a Reserve and a Commit have besides their request, whose descriptors have the amount as
-/// their hits.
+/// The fields of a Reserve or a Commit that a request does not have. The descriptors of the request
+/// have the amount as their hits.
 struct Reservation {
   std::uint64_t amount = 0;  ///< to hold, or to charge
   Duration ttl{0};           ///< of a Reserve: until the units are released; 0: not stated
