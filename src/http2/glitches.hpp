@@ -2,8 +2,9 @@
 // and what costs a server more than its sender (RFC 9113 section 10.5). HAProxy calls them
 // glitches.
 //
-// At three quarters of the budget the connection takes no new streams; at the end of it the
-// connection ends. A stream that ends in order forgives one glitch in `streams_per_forgiven`, so
+// From a sixteenth of the budget on, the connection is served in small steps, so that its faults
+// delay other connections little. At three quarters it takes no new streams; at the end of the
+// budget it ends. A stream that ends in order forgives one glitch in `streams_per_forgiven`, so
 // that a long-lived connection that cancels now and then is not closed. Pure; not thread-safe.
 #pragma once
 
@@ -31,6 +32,8 @@ class Glitches {
     if (most_ == 0 || count_ < most_ - most_ / 4) return State::good;
     return count_ < most_ ? State::suspect : State::spent;
   }
+  /// True if the client has made more faults than one that cancels now and then.
+  bool is_notable() const { return most_ != 0 && count_ > most_ / 16; }
   std::size_t count() const { return count_; }
   /// All that were noted, the forgiven ones included.
   std::size_t total() const { return total_; }

@@ -195,6 +195,7 @@ Session::Session(StreamSource& source, const SessionOptions& options)
       source_(source),
       heads_at_once_(options.heads_at_once),
       fields_at_once_(options.fields_at_once),
+      bytes_after_faults_(options.bytes_after_faults),
       glitches_(options.glitches) {
   nghttp2_session* made = nullptr;
   if (nghttp2_session_server_new3(&made, ServerCallbacks::all(), this, session_option(),
@@ -219,11 +220,16 @@ Session::~Session() = default;
 bool Session::receive(std::string_view bytes) {
   if (!std::exchange(has_paused_, false)) pings_ = 0;
   heads_ = fields_ = 0;
-  return receive_bytes(bytes);
+  const bool in_small_steps = glitches_.is_notable() && bytes_after_faults_ != 0;
+  most_heads_ = in_small_steps ? 1 : heads_at_once_;
+  const std::string_view step = in_small_steps ? bytes.substr(0, bytes_after_faults_) : bytes;
+  const bool goes_on = receive_bytes(step);
+  if (goes_on && step.size() < bytes.size()) has_paused_ = true;
+  return goes_on;
 }
 
 bool Session::is_at_bound() const {
-  return (heads_at_once_ != 0 && heads_ >= heads_at_once_) ||
+  return (most_heads_ != 0 && heads_ >= most_heads_) ||
          (fields_at_once_ != 0 && fields_ >= fields_at_once_);
 }
 

@@ -26,10 +26,13 @@ struct SessionOptions {
   std::size_t max_head = 32 * 1024;  ///< of a request, with http::field_overhead for each field
   std::int32_t stream_window = 256 * 1024;       ///< bytes of a body that wait in a stream
   std::int32_t connection_window = 1024 * 1024;  ///< the same of all streams together
-  /// The bounds of one call of receive(), so that a burst does not hold up other connections: heads
-  /// that it completes, and bytes of the fields that it decodes. 0: no bounds.
+  /// The bounds of one call of receive(), so that a burst does not hold up other connections.
+  /// 0: no bound. Heads that it completes, and bytes of the fields that it decodes:
   std::size_t heads_at_once = 0;
   std::size_t fields_at_once = 0;
+  /// Bytes that it takes once the client has made faults (Glitches::is_notable()), up to the next
+  /// head.
+  std::size_t bytes_after_faults = 0;
 };
 
 /// Makes the streams of a session.
@@ -81,6 +84,7 @@ class Session : public SessionCore {
   StreamSource& source_;
   const std::size_t heads_at_once_;
   const std::size_t fields_at_once_;
+  const std::size_t bytes_after_faults_;
   Glitches glitches_;
   StreamIds ids_;
   std::uint64_t window_updates_ = 0;  ///< received
@@ -88,6 +92,7 @@ class Session : public SessionCore {
   std::size_t open_heads_ = 0;        ///< streams whose head is incomplete
   std::size_t pings_ = 0;             ///< in the bytes being received
   std::size_t heads_ = 0;             ///< completed in this call of receive()
+  std::size_t most_heads_ = 0;        ///< of this call; 0: no bound
   std::size_t fields_ = 0;            ///< bytes decoded in it
   bool has_paused_ = false;
   bool takes_streams_ = true;  ///< no GOAWAY with a last stream has been queued

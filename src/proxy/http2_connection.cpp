@@ -19,6 +19,8 @@ constexpr std::size_t input_size = 16 * 1024;
 /// more continues in its next turn: see Context::bursts.
 constexpr std::size_t heads_at_once = 8;
 constexpr std::size_t fields_at_once = 32 * 1024;
+/// Bytes of a turn of a client that has made faults.
+constexpr std::size_t bytes_after_faults = 512;
 
 /// Awaitable: stores the task for someone who resumes it.
 struct Parked {
@@ -36,7 +38,8 @@ http2::SessionOptions session_options(const options::Downstream& downstream) {
           .glitches = downstream.http2.glitches,
           .max_head = downstream.max_head,
           .heads_at_once = heads_at_once,
-          .fields_at_once = fields_at_once};
+          .fields_at_once = fields_at_once,
+          .bytes_after_faults = bytes_after_faults};
 }
 
 }  // namespace
@@ -81,14 +84,18 @@ loop::Task<> Http2Connection::read_all() {
   loop::InputBuffer& input = client_.input;
   watchdog.arm(Phase::idle, context().generation->options.downstream.idle_timeout);
   bool goes_on = input.empty() || take(input.data());
+  bool is_full = false;  // the last read: the client sends faster than its bytes are taken
   input.consume(input.data().size());
   context().give_back_head_buffer(input.release());
   while (goes_on && !session_.is_over()) {
-    if (session_.has_paused()) {
+    if (is_full || session_.has_paused()) {
       co_await context().bursts.next();
       if (watchdog.aborted() || !client_.stream.is_open()) break;
-      goes_on = take_rest();
-      continue;
+      is_full = false;
+      if (session_.has_paused()) {
+        goes_on = take_rest();
+        continue;
+      }
     }
     watch();
     if (watchdog.aborted() || (watchdog.timed_out() && !take_deadline())) break;
@@ -98,6 +105,7 @@ loop::Task<> Http2Connection::read_all() {
         asio::buffer(scratch.data(), scratch.size()), ec, loop::ReadTime::last);
     if (ec == asio::error::operation_aborted && watchdog.timed_out()) continue;
     if (ec) break;
+    is_full = size == scratch.size();
     goes_on = take({scratch.data(), size});
   }
 }

@@ -113,6 +113,32 @@ TEST_CASE("a head of many fields is taken in several calls, to its last field") 
         std::vector<std::size_t>{1, 2});
 }
 
+TEST_CASE("a client that has made faults is served in small steps") {
+  Server server({.glitches = 160, .heads_at_once = 8, .bytes_after_faults = 256});
+  server.session.receive(preface);
+  const auto fault = [](std::uint32_t i) { return request(2 * i + 1) + reset(2 * i + 1); };
+  for (std::uint32_t i = 0; i < 11; ++i) {
+    server.session.receive(fault(i));
+    CHECK_FALSE(server.session.has_paused());
+  }
+  CHECK(server.session.glitches().count() == 11);
+
+  SECTION("head by head") {
+    // A pause comes with the first field of the next head: all frames of a stream are taken before.
+    const std::string burst = fault(11) + fault(12);
+    CHECK(heads_by_call(server, burst) == std::vector<std::size_t>{12, 13});
+  }
+  SECTION("a few bytes at once") {
+    const std::string data = frame(NGHTTP2_DATA, 0, 1, std::string(1000, 'x'));
+    for (std::string_view rest = data; !rest.empty();) {
+      CHECK(server.session.receive(rest));
+      CHECK(server.session.taken() == std::min<std::size_t>(256, rest.size()));
+      rest.remove_prefix(server.session.taken());
+      CHECK(server.session.has_paused() == !rest.empty());
+    }
+  }
+}
+
 TEST_CASE("a head that expands without end ends the connection") {
   Server server({.max_head = 1000});
   server.session.receive(preface);
