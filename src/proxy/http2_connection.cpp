@@ -131,6 +131,7 @@ bool Http2Connection::take_rest() {
 bool Http2Connection::receive(std::string_view bytes) {
   const bool goes_on = session_.receive(bytes);
   count_glitches();
+  end_faulty();
   serve_begun();
   schedule_output();
   return goes_on;
@@ -191,6 +192,16 @@ void Http2Connection::release(Http2Stream& stream) {
   if (streams_.empty() && !is_ending_) watch();  // the reader may wait without a deadline
 }
 
+/// A stream with a fault ends when its reset is written. If the client has made faults before, that
+/// is done at once, so that no request of a stream that is to be reset is served.
+void Http2Connection::end_faulty() {
+  if (begun_.empty() || session_.glitches().count() == 0 || client_.stream.has_unsent()) return;
+  error_code ec;
+  if (!session_.has_output()) return;
+  send_output(ec);
+  if (ec) client_.stream.close();
+}
+
 void Http2Connection::serve_begun() {
   for (Http2Stream* const stream : begun_)
     loop::spawn(context().io, serve(*stream));
@@ -241,17 +252,25 @@ loop::Task<> Http2Connection::write_all() {
   if (is_ending_) ended_.cancel();
 }
 
+/// Passes what is due to the socket, up to `output_size` bytes. False: there was nothing.
+bool Http2Connection::send_output(error_code& ec) {
+  std::string& out = context().output;
+  out.clear();
+  if (!session_.append_output(out, output_size)) {
+    ec = asio::error::no_memory;
+    return false;
+  }
+  count_glitches();
+  if (!out.empty()) client_.stream.try_write(out, ec);
+  return !out.empty();
+}
+
 /// Sends until the session has nothing to send.
 loop::Task<error_code> Http2Connection::write_output() {
   error_code ec;
   loop::Stream& stream = client_.stream;
   while (!ec && session_.has_output()) {
-    std::string& out = context().output;
-    out.clear();
-    if (!session_.append_output(out, output_size)) co_return asio::error::no_memory;
-    count_glitches();
-    if (out.empty()) break;
-    stream.try_write(out, ec);
+    if (!send_output(ec)) break;
     while (!ec && stream.has_unsent()) {
       writing_.arm(Phase::body, context().generation->options.downstream.body_timeout);
       ec = co_await stream.flush();

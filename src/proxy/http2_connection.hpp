@@ -58,11 +58,13 @@ class Http2Connection final : private http2::StreamSource, private Http2Link {
   bool take_rest();
   void watch();
   bool take_deadline();
+  void end_faulty();
   void serve_begun();
   loop::Task<> serve(Http2Stream& stream);
   void release(Http2Stream& stream);
   void count_glitches();
   loop::Task<> write_all();
+  bool send_output(error_code& ec);
   loop::Task<error_code> write_output();
   void begin_end();
   Context& context() { return client_.context; }

@@ -5,7 +5,7 @@ import socket
 import threading
 
 from harness.case import configuration, limited, scaled
-from harness.http2 import (INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM,
+from harness.http2 import (FLOW_CONTROL_ERROR, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM,
                            Http2Client)
 from harness.http2_case import Http2Case
 from harness.tls_case import TlsCase
@@ -274,6 +274,25 @@ class Streams(Http2Case):
             client.reset(stream)
             self.assertEqual(self.log_lines(count)[-1]["status"], 499)
         self.assertNotIn("marked down", self.weir.stderr)
+
+    def test_a_stream_with_a_fault_is_not_served_if_its_client_has_made_faults(self):
+        def fault(path):
+            stream = self.client.open("POST", path, ends=False)
+            self.client.open_window(stream, (1 << 31) - 1)  # more than a window holds
+            return stream
+
+        self.serve(access_log={"path": "-"})
+        self.assertEqual(self.client.read(fault("/first")).reset, FLOW_CONTROL_ERROR)
+        send, sent = self.client.send, []
+        self.client.send = sent.append
+        streams = [fault("/fault") for _ in range(20)]
+        self.client.send = send
+        send(b"".join(sent))
+        for stream in streams:
+            self.assertEqual(self.client.read(stream).reset, FLOW_CONTROL_ERROR)
+        self.assertEqual(self.client.get("/last").status, 200)
+        eventually(lambda: "/last" in self.weir.stdout, "the last line")
+        self.assertNotIn("/fault", {line["path"] for line in self.log_lines(1)})
 
     def test_a_connection_that_ends_ends_its_exchanges(self):
         late, _ = self.late_upstream()
