@@ -24,7 +24,7 @@ class BlockPool {
  public:
   static constexpr std::size_t step = 64;   ///< bytes between two sizes, with the header of a block
   static constexpr std::size_t kinds = 16;  ///< sizes: up to 1 KiB
-  static constexpr std::size_t most_spare = WEIR_REUSES_BLOCKS ? 128 : 0;  ///< of each size
+  static constexpr std::size_t most_spare = WEIR_REUSES_BLOCKS ? 512 : 0;  ///< of each size
 
   BlockPool() = default;
   ~BlockPool();

@@ -103,8 +103,7 @@ bool ClientSession::can_open() const {
 
 bool ClientSession::open(Stream& stream, const http::RequestPseudoFields& pseudo,
                          std::string_view scheme, const http::FieldSection& fields, bool has_body) {
-  std::vector<nghttp2_nv> pairs;
-  pairs.reserve(fields.size() + 4);
+  std::vector<nghttp2_nv>& pairs = spare_pairs();
   pairs.push_back(pair_of(":method", pseudo.method));
   pairs.push_back(pair_of(":scheme", scheme));
   pairs.push_back(pair_of(":authority", pseudo.authority));

@@ -29,6 +29,9 @@ inline nghttp2_nv pair_of(std::string_view name, std::string_view value) {
           .flags = NGHTTP2_NV_FLAG_NONE};
 }
 
+/// An empty list of pairs, in memory that a thread uses again. Only one is in use at a time.
+std::vector<nghttp2_nv>& spare_pairs();
+
 struct FreeOption {
   void operator()(nghttp2_option* option) const { nghttp2_option_del(option); }
 };

@@ -23,9 +23,8 @@ constexpr std::size_t free_pings = 4;
 constexpr std::uint64_t free_settings = 4;
 
 /// The name and value pairs of a head. They view `fields`, which nghttp2 copies.
-std::vector<nghttp2_nv> pairs_of(const http::FieldSection& fields, std::string_view status) {
-  std::vector<nghttp2_nv> pairs;
-  pairs.reserve(fields.size() + 1);
+const std::vector<nghttp2_nv>& pairs_of(const http::FieldSection& fields, std::string_view status) {
+  std::vector<nghttp2_nv>& pairs = spare_pairs();
   pairs.push_back(pair_of(":status", status));
   for (const http::Field field : fields)
     pairs.push_back(pair_of(field.name, field.value));
@@ -244,7 +243,7 @@ void Session::close(Stream& stream, std::uint32_t error_code) {
 void Session::respond(Stream& stream, int status, const http::FieldSection& fields, bool has_body) {
   if (stream.is_closed_) return;
   const auto digits = digits_of(status);
-  const auto pairs = pairs_of(fields, {digits.data(), digits.size()});
+  const auto& pairs = pairs_of(fields, {digits.data(), digits.size()});
   nghttp2_data_provider body = ServerCallbacks::body();
   stream.has_responded_ = true;
   if (nghttp2_submit_response(native(), stream.id_, pairs.data(), pairs.size(),
@@ -255,7 +254,7 @@ void Session::respond(Stream& stream, int status, const http::FieldSection& fiel
 void Session::inform(Stream& stream, int status, const http::FieldSection& fields) {
   if (stream.is_closed_) return;
   const auto digits = digits_of(status);
-  const auto pairs = pairs_of(fields, {digits.data(), digits.size()});
+  const auto& pairs = pairs_of(fields, {digits.data(), digits.size()});
   nghttp2_submit_headers(native(), NGHTTP2_FLAG_NONE, stream.id_, nullptr, pairs.data(),
                          pairs.size(), nullptr);
 }

@@ -30,6 +30,12 @@ const nghttp2_option* session_option() {
   return option.get();
 }
 
+std::vector<nghttp2_nv>& spare_pairs() {
+  thread_local std::vector<nghttp2_nv> pairs;
+  pairs.clear();
+  return pairs;
+}
+
 nghttp2_mem* session_memory() {
   static nghttp2_mem memory{
       .mem_user_data = nullptr,
@@ -177,7 +183,7 @@ ssize_t SessionCore::read_body(Stream& stream, char* to, std::size_t most, std::
   flags |= NGHTTP2_DATA_FLAG_EOF;
   if (const http::FieldSection& trailers = stream.output_trailers(); !trailers.empty()) {
     flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-    std::vector<nghttp2_nv> pairs;
+    std::vector<nghttp2_nv>& pairs = spare_pairs();
     for (const http::Field field : trailers)
       pairs.push_back(pair_of(field.name, field.value));
     if (nghttp2_submit_trailer(native(), stream.id_, pairs.data(), pairs.size()) != 0)

@@ -55,7 +55,7 @@ class FrameRoom {
   }
 
  private:
-  static constexpr std::size_t most_spare = WEIR_REUSES_FRAMES ? 128 : 0;
+  static constexpr std::size_t most_spare = WEIR_REUSES_FRAMES ? 512 : 0;
   static constexpr std::size_t step = 64;
   static constexpr std::size_t kinds = 24;
 
