@@ -6,6 +6,7 @@
 #include "proxy/downstream_connection.hpp"
 #include "proxy/http2_stream.hpp"
 #include "proxy/rate_limit_exchange.hpp"
+#include "upstream/http2_stream.hpp"
 
 namespace weir::proxy {
 
@@ -23,6 +24,7 @@ namespace {
 constexpr std::size_t most_spare_exchanges = 64;
 constexpr std::size_t most_spare_rate_limit_memory = 64;
 constexpr std::size_t most_spare_streams = 512;
+constexpr std::size_t most_spare_upstream_memory = 8 * 1024;  ///< bytes of a stream to a server
 constexpr std::size_t most_spare_stream_buffers = 8 * 1024 * 1024;  ///< bytes of all of them
 constexpr std::size_t most_spare_body_buffers = 16;
 constexpr std::size_t most_spare_head_buffers = 64;
@@ -57,6 +59,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
   spare_exchanges_.reserve(most_spare_exchanges);
   spare_streams_.reserve(most_spare_streams);
+  spare_upstream_memory_.reserve(most_spare_streams);
   spare_rate_limit_memory_.reserve(most_spare_rate_limit_memory);
   spare_body_buffers_.reserve(most_spare_body_buffers);
   spare_head_buffers_.reserve(most_spare_head_buffers);
@@ -124,6 +127,19 @@ void Context::give_back(std::unique_ptr<Http2Stream> stream) {
   if (spare_streams_.size() == most_spare_streams || size > most_spare_stream_buffers) return;
   spare_stream_buffers_ = size;
   spare_streams_.push_back(std::move(stream));
+}
+
+std::unique_ptr<upstream::Http2StreamMemory> Context::take_upstream_memory() {
+  if (spare_upstream_memory_.empty()) return std::make_unique<upstream::Http2StreamMemory>();
+  auto memory = std::move(spare_upstream_memory_.back());
+  spare_upstream_memory_.pop_back();
+  return memory;
+}
+
+void Context::give_back(std::unique_ptr<upstream::Http2StreamMemory> memory) {
+  if (spare_upstream_memory_.size() < most_spare_streams &&
+      memory->size() <= most_spare_upstream_memory)
+    spare_upstream_memory_.push_back(std::move(memory));
 }
 
 std::unique_ptr<RateLimitMemory> Context::take_rate_limit_memory() {

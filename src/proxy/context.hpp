@@ -37,6 +37,10 @@
 #include "proxy/hold_keeper.hpp"
 #include "telemetry/span_queue.hpp"
 
+namespace weir::upstream {
+struct Http2StreamMemory;
+}
+
 namespace weir::proxy {
 
 /// The name of this process in Via (RFC 9110 section 7.6.3). Unique, so a request that carries it
@@ -89,6 +93,7 @@ struct Context : ContextDependencies {
       {.interval = std::chrono::seconds(1), .most = 8, .repeated_after = std::chrono::seconds(1)}};
   std::vector<std::unique_ptr<Http1Exchange>> spare_exchanges_;
   std::vector<std::unique_ptr<Http2Stream>> spare_streams_;
+  std::vector<std::unique_ptr<upstream::Http2StreamMemory>> spare_upstream_memory_;
   std::vector<std::unique_ptr<RateLimitMemory>> spare_rate_limit_memory_;
   std::size_t spare_stream_buffers_ = 0;  ///< bytes of their buffers
   std::vector<std::unique_ptr<loop::InputBuffer>> spare_body_buffers_;
@@ -142,6 +147,9 @@ struct Context : ContextDependencies {
   /// The same for a stream of HTTP/2.
   std::unique_ptr<Http2Stream> take_http2_stream();
   void give_back(std::unique_ptr<Http2Stream> stream);
+  /// The same for a stream of HTTP/2 to a server.
+  std::unique_ptr<upstream::Http2StreamMemory> take_upstream_memory();
+  void give_back(std::unique_ptr<upstream::Http2StreamMemory> memory);
   /// The same for a call of the rate limit service.
   std::unique_ptr<RateLimitMemory> take_rate_limit_memory();
   void give_back(std::unique_ptr<RateLimitMemory> memory);

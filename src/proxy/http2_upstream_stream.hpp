@@ -3,9 +3,12 @@
 // Used from its worker's loop only.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 
+#include "loop/task.hpp"
+#include "proxy/context.hpp"
 #include "proxy/forward_phase.hpp"
 #include "proxy/upstream_stream.hpp"
 #include "upstream/http2_stream.hpp"
@@ -19,9 +22,16 @@ class Http2UpstreamStream final : public UpstreamStream {
                       std::shared_ptr<upstream::Http2Connection> connection, bool is_secure,
                       bool was_used)
       : phase_(phase),
-        stream_(phase.context.io, std::move(connection)),
+        memory_(phase.context),
+        stream_(phase.context.io, std::move(connection), *memory_.memory),
         is_secure_(is_secure),
         was_used_(was_used) {}
+
+  /// Each request makes one, so its memory is reused like that of a task.
+  static void* operator new(std::size_t size) { return loop::FrameRoom::take(size); }
+  static void operator delete(void* room, std::size_t size) noexcept {
+    loop::FrameRoom::give_back(room, size);
+  }
 
   void begin(const http::ReceivedRequest& request, const http::ForwardedHop& hop) override;
   void append(std::string_view piece) override { stream_.append(piece); }
@@ -46,7 +56,19 @@ class Http2UpstreamStream final : public UpstreamStream {
   void close() override { stream_.close(); }
 
  private:
+  struct BorrowedMemory {
+    explicit BorrowedMemory(Context& its_context)
+        : context(its_context), memory(its_context.take_upstream_memory()) {}
+    ~BorrowedMemory() { context.give_back(std::move(memory)); }
+    BorrowedMemory(const BorrowedMemory&) = delete;
+    BorrowedMemory& operator=(const BorrowedMemory&) = delete;
+
+    Context& context;
+    std::unique_ptr<upstream::Http2StreamMemory> memory;
+  };
+
   const ForwardPhase& phase_;
+  BorrowedMemory memory_;  ///< declared before its user
   upstream::Http2Stream stream_;
   upstream::Http2Stream::ReceivedHead received_;
   http::Trailers* trailers_ = nullptr;

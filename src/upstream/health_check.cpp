@@ -109,7 +109,8 @@ loop::Task<> HealthCheck::ask_http2() {
   http2_ = std::make_shared<Http2Connection>(io_, std::move(connection_));
   http2_->start();
   {
-    Http2Stream stream(io_, http2_);
+    Http2StreamMemory memory;
+    Http2Stream stream(io_, http2_, memory);
     stream.fields().add("User-Agent", "weir");
     stream.begin({.method = "GET", .authority = server_->authority(), .path = settings_.path},
                  server_->settings().secure ? "https" : "http");

@@ -22,8 +22,10 @@ int status_of(const http::HeaderList& head) {
 
 }  // namespace
 
-Http2Stream::Http2Stream(asio::io_context& io, std::shared_ptr<Http2Connection> connection)
-    : connection_(std::move(connection)), arrival_(io), departure_(io) {
+Http2Stream::Http2Stream(asio::io_context& io, std::shared_ptr<Http2Connection> connection,
+                         Http2StreamMemory& memory)
+    : connection_(std::move(connection)), memory_(memory), arrival_(io), departure_(io) {
+  std::swap(head(), memory_.head);
   connection_->add(*this);
 }
 
@@ -34,6 +36,11 @@ Http2Stream::~Http2Stream() {
     if (connection_->looks - looks_before_ >= patient_looks) timed_out();
   }
   connection_->remove(*this);
+  std::swap(head(), memory_.head);
+  memory_.head_fields.clear();
+  memory_.body.clear();
+  memory_.request_fields.clear();
+  memory_.output.clear();
 }
 
 void Http2Stream::begin(const http::RequestPseudoFields& pseudo, std::string_view scheme,
@@ -45,8 +52,8 @@ void Http2Stream::begin(const http::RequestPseudoFields& pseudo, std::string_vie
 
 /// Bytes that were sent are dropped here, also if there are always some left.
 void Http2Stream::append(std::string_view piece) {
-  output_.erase(0, std::exchange(output_at_, 0));
-  output_.append(piece);
+  memory_.output.erase(0, std::exchange(output_at_, 0));
+  memory_.output.append(piece);
 }
 
 void Http2Stream::end(const http::FieldSection& trailers) {
@@ -61,7 +68,8 @@ bool Http2Stream::send(error_code& ec) {
         ends_by_data_ || !is_output_ended_ || left() > 0 || !output_trailers_.empty();
     received_before_ = connection_->received();
     looks_before_ = connection_->looks;
-    is_open_ = !connection_->is_lost() && session.open(*this, pseudo_, scheme_, fields_, has_body);
+    is_open_ = !connection_->is_lost() &&
+               session.open(*this, pseudo_, scheme_, memory_.request_fields, has_body);
     if (!is_open_) ec = server_gone;
     connection_->schedule_output();
     return false;
@@ -82,10 +90,10 @@ loop::Task<error_code> Http2Stream::flush() {
 
 std::size_t Http2Stream::read_output(char* to, std::size_t most) {
   const std::size_t size = std::min(most, left());
-  output_.copy(to, size, output_at_);
+  memory_.output.copy(to, size, output_at_);
   output_at_ += size;
   if (left() == 0) {
-    output_.clear();
+    memory_.output.clear();
     output_at_ = 0;
   }
   if (left() <= resumed_at) departure_.notify();
@@ -104,7 +112,7 @@ void Http2Stream::on_head() {
 }
 
 void Http2Stream::on_data(std::string_view bytes) {
-  body_.append(bytes);
+  memory_.body.append(bytes);
   arrival_.notify();
 }
 
@@ -123,13 +131,14 @@ bool Http2Stream::take_head(ReceivedHead& received) {
   received.status = status_of(*list);
   const bool is_status = received.status >= 100 && received.status < 600;
   received.is_invalid = list->is_too_large() || !is_status;
-  list->finish(received.fields);
-  received.has_body = !has_ended() || !body_.empty() || !trailers().empty();
+  list->finish(memory_.head_fields);
+  received.fields = memory_.head_fields;
+  received.has_body = !has_ended() || !memory_.body.empty() || !trailers().empty();
   return true;
 }
 
 std::string_view Http2Stream::take_body() {
-  const auto piece = std::string_view(body_).substr(body_at_, most_of_piece);
+  const auto piece = std::string_view(memory_.body).substr(body_at_, most_of_piece);
   body_at_ += piece.size();
   if (!piece.empty() && !is_closed()) {
     connection_->session().consume(*this, piece.size());
@@ -139,7 +148,7 @@ std::string_view Http2Stream::take_body() {
 }
 
 loop::Task<error_code> Http2Stream::fill() {
-  body_.erase(0, std::exchange(body_at_, 0));
+  memory_.body.erase(0, std::exchange(body_at_, 0));
   while (!has_unread() && !(has_ended() && has_taken_final_)) {
     if (is_malformed()) break;
     if (is_gone() || has_ended()) co_return server_gone;
@@ -149,7 +158,7 @@ loop::Task<error_code> Http2Stream::fill() {
 }
 
 bool Http2Stream::has_unread() const {
-  return !interims_.empty() || has_final_ || body_at_ < body_.size();
+  return !interims_.empty() || has_final_ || body_at_ < memory_.body.size();
 }
 
 bool Http2Stream::is_malformed() const {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,23 +20,40 @@
 
 namespace weir::upstream {
 
+/// The memory of a stream. It is empty between two streams, and keeps its room.
+struct Http2StreamMemory {
+  http::HeaderList head;
+  std::vector<http::FieldView> head_fields;
+  std::string body;
+  http::FieldSection request_fields;
+  std::string output;
+
+  /// Bytes that it has room for, except that of `request_fields`.
+  std::size_t size() const {
+    return head.buffer_size() + head_fields.capacity() * sizeof(http::FieldView) + body.capacity() +
+           output.capacity();
+  }
+};
+
 class Http2Stream final : public http2::Stream, public loop::Cancellable {
  public:
   /// A head of a response. The fields are valid until the next head is taken.
   struct ReceivedHead {
     int status = 0;
-    std::vector<http::FieldView> fields;
+    std::span<const http::FieldView> fields;
     bool has_body = false;    ///< bytes or trailers follow
     bool is_invalid = false;  ///< too large, or without a status of RFC 9110 section 15
   };
 
-  Http2Stream(asio::io_context& io, std::shared_ptr<Http2Connection> connection);
+  /// `memory` outlives the stream.
+  Http2Stream(asio::io_context& io, std::shared_ptr<Http2Connection> connection,
+              Http2StreamMemory& memory);
   ~Http2Stream();
   Http2Stream(const Http2Stream&) = delete;
   Http2Stream& operator=(const Http2Stream&) = delete;
 
   /// The fields of the request, which the caller adds before send().
-  http::FieldSection& fields() { return fields_; }
+  http::FieldSection& fields() { return memory_.request_fields; }
   /// Begins the request; what `pseudo` and `scheme` view must be valid until send().
   /// `ends_by_data`: a request without a body ends by an empty DATA frame.
   void begin(const http::RequestPseudoFields& pseudo, std::string_view scheme,
@@ -84,16 +102,15 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   static constexpr std::size_t most_waiting = 64 * 1024;
   static constexpr std::size_t resumed_at = 16 * 1024;
 
-  std::size_t left() const { return output_.size() - output_at_; }
+  std::size_t left() const { return memory_.output.size() - output_at_; }
   bool is_gone() const { return is_closed() || connection_->is_lost(); }
 
   const std::shared_ptr<Http2Connection> connection_;
+  Http2StreamMemory& memory_;
   loop::Event arrival_;
   loop::Event departure_;
   http::RequestPseudoFields pseudo_;
   std::string_view scheme_;
-  http::FieldSection fields_;
-  std::string output_;
   std::size_t output_at_ = 0;
   http::FieldSection output_trailers_;
   bool ends_by_data_ = false;
@@ -103,7 +120,6 @@ class Http2Stream final : public http2::Stream, public loop::Cancellable {
   std::vector<http::HeaderList> interims_;  ///< heads that were not taken
   bool has_final_ = false;                  ///< a final head was not taken
   http::HeaderList taken_;                  ///< the views of the last interim head
-  std::string body_;
   std::size_t body_at_ = 0;
   std::uint64_t received_before_ = 0;  ///< on the connection, when the request was sent
   std::uint64_t looks_before_ = 0;     ///< Http2Connection::looks, likewise
