@@ -5,6 +5,7 @@
 
 #include "base/appender.hpp"
 #include "http/field_section.hpp"
+#include "http/request_view.hpp"
 
 namespace weir::http {
 
@@ -23,6 +24,7 @@ class FieldLines {
  public:
   explicit FieldLines(Appender& out) : out_(out) {}
   void add(std::string_view name, std::string_view value) { append_field_line(out_, name, value); }
+  void add(const FieldView& field) { add(field.name, field.value); }
   void add(const FieldSection& fields) { append_field_lines(out_, fields); }
   /// Adds a field whose value `build` appends to the Appender that it gets.
   template <class Build>

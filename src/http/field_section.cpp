@@ -25,6 +25,11 @@ void FieldSection::add(std::string_view name, std::string_view value) {
   lines_.append(name).append(separator).append(value).append("\r\n");
 }
 
+void FieldSection::add(const FieldView& field) {
+  add(field.name, field.value);
+  places_.back().is_never_indexed = field.is_never_indexed;
+}
+
 void FieldSection::add(const FieldSection& other) {
   const auto shift = static_cast<std::uint32_t>(lines_.size());
   lines_.append(other.lines_);

@@ -20,9 +20,12 @@
 
 namespace weir::http {
 
+struct FieldView;
+
 struct Field {
   std::string_view name;
   std::string_view value;
+  bool is_never_indexed = false;  ///< see FieldView
   friend bool operator==(const Field&, const Field&) = default;
 };
 
@@ -51,7 +54,9 @@ class FieldSection {
   Field operator[](std::size_t index) const {
     const Place& place = places_[index];
     const char* const name = lines_.data() + place.begin;
-    return {{name, place.name_size}, {name + place.name_size + separator.size(), place.value_size}};
+    return {.name = {name, place.name_size},
+            .value = {name + place.name_size + separator.size(), place.value_size},
+            .is_never_indexed = place.is_never_indexed};
   }
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, places_.size()}; }
@@ -63,6 +68,8 @@ class FieldSection {
     places_.clear();
   }
   void add(std::string_view name, std::string_view value);
+  /// Adds a field that was received.
+  void add(const FieldView& field);
   /// Adds the fields of another section behind those of this one.
   void add(const FieldSection& other);
 
@@ -117,6 +124,7 @@ class FieldSection {
     std::uint32_t begin;
     std::uint32_t name_size;
     std::uint32_t value_size;
+    bool is_never_indexed = false;
     friend bool operator==(const Place&, const Place&) = default;
   };
 

@@ -144,7 +144,7 @@ void add_request(Fields& fields, const ReceivedRequest& request, const Forwarded
     if (has_traceparent && is_of_trace(field, request)) continue;
     if (hop.wants_identity_coding && field.id == FieldId::accept_encoding) continue;
     if (field.id == FieldId::max_forwards && add_max_forwards(fields, view)) continue;
-    fields.add(field.name, field.value);
+    fields.add(field);
   }
   if (hop.wants_identity_coding) fields.add("Accept-Encoding", "identity");
   if (hop.edits != nullptr) fields.add(hop.edits->added());
@@ -172,7 +172,7 @@ void add_response(Fields& fields, const ResponseHead& head, const ClientHop& cli
     if (field.id == FieldId::content_length && bodiless_status) continue;
     if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
     has_date |= field.id == FieldId::date;
-    fields.add(field.name, field.value);
+    fields.add(field);
   }
   if (!has_date) fields.add("Date", date);
   if (head.edits != nullptr) fields.add(head.edits->added());
@@ -184,7 +184,7 @@ void add_interim(Fields& fields, const ResponseHead& head) {
   for (const auto& field : head.fields) {
     if (!is_hop_by_hop(field, head.connection) && field.id != FieldId::content_length &&
         !is_taken_out(field, head.edits))
-      fields.add(field.name, field.value);
+      fields.add(field);
   }
 }
 
@@ -270,7 +270,7 @@ void add_switching_fields(FieldSection& fields, const ResponseHead& head, const 
     if (is_hop_by_hop(field, head.connection) || field.id == FieldId::content_length) continue;
     if (iequals(field.name, "sec-websocket-accept")) continue;
     if (is_replaced(field, client) || is_taken_out(field, head.edits)) continue;
-    fields.add(field.name, field.value);
+    fields.add(field);
   }
   if (head.edits != nullptr) fields.add(head.edits->added());
   add_added(fields, client, head.edits);

@@ -16,6 +16,7 @@ void HeaderList::begin(std::size_t most_bytes) {
   places_.clear();
   pseudo_.fill({});
   cookies_ = 0;
+  has_secret_crumb_ = false;
   most_bytes_ = most_bytes;
   size_ = 0;
   count_ = 0;
@@ -28,7 +29,7 @@ HeaderList::Piece HeaderList::keep(std::string_view text) {
   return piece;
 }
 
-void HeaderList::add(std::string_view name, std::string_view value) {
+void HeaderList::add(std::string_view name, std::string_view value, bool is_never_indexed) {
   size_ += name.size() + value.size() + field_overhead;
   const bool is_pseudo = name.starts_with(':');
   count_ += is_pseudo ? 0 : 1;
@@ -42,8 +43,12 @@ void HeaderList::add(std::string_view name, std::string_view value) {
   }
   const bool is_cookie = name == "cookie";
   cookies_ += is_cookie ? 1 : 0;
+  has_secret_crumb_ |= is_cookie && is_never_indexed;
   const Piece kept_name = keep(name);
-  places_.push_back({.name = kept_name, .value = keep(value), .is_cookie = is_cookie});
+  places_.push_back({.name = kept_name,
+                     .value = keep(value),
+                     .is_cookie = is_cookie,
+                     .is_never_indexed = is_never_indexed});
 }
 
 /// Several crumbs are joined after all other text.
@@ -71,6 +76,7 @@ void HeaderList::finish(std::vector<FieldView>& fields) {
     has_cookie |= is_joined;
     const std::string_view name = text_of(place.name);
     fields.push_back({.id = boost::beast::http::string_to_field({name.data(), name.size()}),
+                      .is_never_indexed = is_joined ? has_secret_crumb_ : place.is_never_indexed,
                       .name = name,
                       .value = text_of(is_joined ? cookie : place.value)});
   }

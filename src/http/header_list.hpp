@@ -27,7 +27,7 @@ class HeaderList {
   void begin(std::size_t most_bytes);
   /// Adds the next field; its bytes are copied. The caller has checked that the name has no
   /// upper-case letters, and that no pseudo-header field is unknown or comes twice.
-  void add(std::string_view name, std::string_view value);
+  void add(std::string_view name, std::string_view value, bool is_never_indexed = false);
   /// Bytes of all fields with field_overhead, those that were dropped included.
   std::size_t size() const { return size_; }
   /// Bytes that its memory has room for.
@@ -56,6 +56,7 @@ class HeaderList {
     Piece name;
     Piece value;
     bool is_cookie = false;
+    bool is_never_indexed = false;
   };
 
   static constexpr std::array<std::string_view, 6> pseudo_names{
@@ -70,6 +71,7 @@ class HeaderList {
   std::vector<Place> places_;
   std::array<Piece, pseudo_names.size()> pseudo_{};
   std::size_t cookies_ = 0;
+  bool has_secret_crumb_ = false;  ///< a crumb of Cookie is never indexed
   std::size_t most_bytes_ = 0;
   std::size_t size_ = 0;
   std::size_t count_ = 0;

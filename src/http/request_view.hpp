@@ -16,6 +16,8 @@ using FieldId =
 
 struct FieldView {
   FieldId id = FieldId::unknown;
+  /// HTTP/2: it must not be indexed when it is sent on (RFC 7541 section 7.1.3).
+  bool is_never_indexed = false;
   std::string_view name;   ///< as received
   std::string_view value;  ///< without surrounding white space
 };

@@ -46,7 +46,7 @@ bool Trailers::is_refused(const FieldView& field) const {
 void Trailers::add(const FieldView& field) {
   if (!open_ || is_refused(field)) return;
   if (only_announced_ && !holds(announced_, field.name)) return;
-  fields_.add(field.name, field.value);
+  fields_.add(field);
 }
 
 bool wants_trailers(const RequestView& request) {

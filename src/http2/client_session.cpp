@@ -109,7 +109,7 @@ bool ClientSession::open(Stream& stream, const http::RequestPseudoFields& pseudo
   pairs.push_back(pair_of(":authority", pseudo.authority));
   pairs.push_back(pair_of(":path", pseudo.path));
   for (const http::Field field : fields) {
-    if (!http::iequals(field.name, "host")) pairs.push_back(pair_of(field.name, field.value));
+    if (!http::iequals(field.name, "host")) pairs.push_back(pair_of(field));
   }
   const nghttp2_data_provider body = ClientCallbacks::body();
   const std::int32_t id = nghttp2_submit_request(native(), nullptr, pairs.data(), pairs.size(),

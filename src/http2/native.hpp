@@ -28,6 +28,7 @@ inline nghttp2_nv pair_of(std::string_view name, std::string_view value) {
           .valuelen = value.size(),
           .flags = NGHTTP2_NV_FLAG_NONE};
 }
+nghttp2_nv pair_of(const http::Field& field);
 
 /// An empty list of pairs, in memory that a thread uses again. Only one is in use at a time.
 std::vector<nghttp2_nv>& spare_pairs();

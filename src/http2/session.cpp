@@ -27,7 +27,7 @@ const std::vector<nghttp2_nv>& pairs_of(const http::FieldSection& fields, std::s
   std::vector<nghttp2_nv>& pairs = spare_pairs();
   pairs.push_back(pair_of(":status", status));
   for (const http::Field field : fields)
-    pairs.push_back(pair_of(field.name, field.value));
+    pairs.push_back(pair_of(field));
   return pairs;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "http/header_list.hpp"
+#include "http/request_view.hpp"
 #include "http2/block_pool.hpp"
 #include "http2/native.hpp"
 
@@ -28,6 +29,12 @@ const nghttp2_option* session_option() {
     return owned;
   }();
   return option.get();
+}
+
+nghttp2_nv pair_of(const http::Field& field) {
+  nghttp2_nv pair = pair_of(field.name, field.value);
+  if (field.is_never_indexed) pair.flags = NGHTTP2_NV_FLAG_NO_INDEX;
+  return pair;
 }
 
 std::vector<nghttp2_nv>& spare_pairs() {
@@ -60,12 +67,13 @@ SessionCore::~SessionCore() = default;
 int SessionCore::SharedCallbacks::on_header(nghttp2_session* native, const nghttp2_frame* frame,
                                             const std::uint8_t* name, std::size_t name_size,
                                             const std::uint8_t* value, std::size_t value_size,
-                                            std::uint8_t /*flags*/, void* user) {
+                                            std::uint8_t flags, void* user) {
   Stream* const found = stream(native, frame->hd.stream_id);
   if (found == nullptr) return 0;
   return guarded([&] {
     static_cast<SessionCore*>(user)->take_field(*found, text_of(name, name_size),
-                                                text_of(value, value_size));
+                                                text_of(value, value_size),
+                                                (flags & NGHTTP2_NV_FLAG_NO_INDEX) != 0);
     return 0;
   });
 }
@@ -160,16 +168,17 @@ void SessionCore::begin_fields(Stream& stream) {
   if (!stream.has_head_) stream.head_.begin(max_head_);
 }
 
-void SessionCore::take_field(Stream& stream, std::string_view name, std::string_view value) {
+void SessionCore::take_field(Stream& stream, std::string_view name, std::string_view value,
+                             bool is_never_indexed) {
   if (!stream.has_head_) {
-    stream.head_.add(name, value);
+    stream.head_.add(name, value, is_never_indexed);
     if (stream.head_.size() > most_decoded_heads * max_head_)
       terminate(ErrorCode::enhance_your_calm);
     return;
   }
   trailers_size_ += name.size() + value.size() + http::field_overhead;
   if (trailers_size_ <= max_head_) {
-    stream.trailers_.add(name, value);
+    stream.trailers_.add({.is_never_indexed = is_never_indexed, .name = name, .value = value});
   } else if (trailers_size_ > most_decoded_heads * max_head_) {
     terminate(ErrorCode::enhance_your_calm);
   }
@@ -185,7 +194,7 @@ ssize_t SessionCore::read_body(Stream& stream, char* to, std::size_t most, std::
     flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
     std::vector<nghttp2_nv>& pairs = spare_pairs();
     for (const http::Field field : trailers)
-      pairs.push_back(pair_of(field.name, field.value));
+      pairs.push_back(pair_of(field));
     if (nghttp2_submit_trailer(native(), stream.id_, pairs.data(), pairs.size()) != 0)
       return NGHTTP2_ERR_CALLBACK_FAILURE;
   }

@@ -76,7 +76,8 @@ class SessionCore {
   };
 
  private:
-  void take_field(Stream& stream, std::string_view name, std::string_view value);
+  void take_field(Stream& stream, std::string_view name, std::string_view value,
+                  bool is_never_indexed);
   ssize_t read_body(Stream& stream, char* to, std::size_t most, std::uint32_t& flags);
 
   const std::size_t max_head_;

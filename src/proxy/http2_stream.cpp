@@ -67,7 +67,8 @@ BodyState Http2RequestBody::pull(std::string_view& piece) {
   if (!stream_.has_ended()) return BodyState::exhausted;
   if (trailers_ != nullptr && !has_ended_) {
     for (const http::Field field : stream_.trailers())
-      trailers_->add({.name = field.name, .value = field.value});
+      trailers_->add(
+          {.is_never_indexed = field.is_never_indexed, .name = field.name, .value = field.value});
   }
   has_ended_ = true;
   return BodyState::ended;

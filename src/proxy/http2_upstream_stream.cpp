@@ -49,7 +49,8 @@ BodyState Http2UpstreamStream::pull(std::string_view& piece) {
     return stream_.is_malformed() ? BodyState::malformed : BodyState::exhausted;
   if (auto* const trailers = std::exchange(trailers_, nullptr)) {
     for (const http::Field field : stream_.trailers())
-      trailers->add({.name = field.name, .value = field.value});
+      trailers->add(
+          {.is_never_indexed = field.is_never_indexed, .name = field.name, .value = field.value});
   }
   return BodyState::ended;
 }

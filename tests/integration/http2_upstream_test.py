@@ -3,7 +3,7 @@
 import signal
 
 from harness.case import configuration
-from harness.http2 import CANCEL, INTERNAL_ERROR, REFUSED_STREAM
+from harness.http2 import CANCEL, DATA, END_STREAM, INTERNAL_ERROR, REFUSED_STREAM, frame, hpack
 from harness.http2_case import Http2UpstreamCase
 from harness.http2_upstream import MAX_CONCURRENT_STREAMS, echo
 from harness.tls_case import TlsCase
@@ -60,6 +60,29 @@ class Requests(Http2UpstreamCase):
         self.assertEqual((response.status, response.body), (200, b"hello"))
         self.assertEqual(response.trailers.get("grpc-status"), "0")
         self.assertTrue(self.up.requests[0]["via"].startswith("2.0 "))
+
+    def test_fields_that_are_never_indexed_stay_so(self):
+        """RFC 7541 section 7.1.3: they are secrets that a guess could be tested against."""
+        secret = hpack.NeverIndexedHeaderTuple
+
+        def behaviour(exchange):
+            exchange.head(200, [secret("x-token", "c"), ("x-other", "1"), ("trailer", "x-sum")])
+            exchange.connection.send(frame(DATA, 0, exchange.stream, b"body"))
+            exchange.connection.send_fields(exchange.stream, [secret("x-sum", "d")], END_STREAM)
+
+        self.begin(behaviour)
+        client = self.speak(self.weir)
+        response = client.get("/", [secret("x-key", "a"), ("x-plain", "2"), ("cookie", "long-enough-to-be-indexed=1"),
+                                    secret("cookie", "b=2"), ("te", "trailers")])
+        self.assertEqual((response.status, response.body), (200, b"body"))
+
+        def kept(fields):
+            return {name for name, value in map(tuple, filter(lambda one: not one.indexable, fields.lines))}
+
+        self.assertEqual(kept(self.up.requests[0].fields), {"x-key", "cookie"})
+        self.assertEqual(self.up.requests[0]["cookie"], "long-enough-to-be-indexed=1; b=2")
+        self.assertEqual(kept(response.fields), {"x-token"})
+        self.assertEqual(kept(response.trailers), {"x-sum"})
 
     def test_a_response_of_trailers_only_and_one_without_a_body(self):
         self.begin(lambda exchange: exchange.answer(

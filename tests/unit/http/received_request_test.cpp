@@ -14,7 +14,8 @@ TEST_CASE("clear() leaves nothing of the last request") {
   request.view.host = "b";
   request.view.authority = "b:81";
   request.view.version_minor = 0;
-  request.fields.push_back({FieldId::connection, "Connection", "Keep-Alive, X-A"});
+  request.fields.push_back(
+      {.id = FieldId::connection, .name = "Connection", .value = "Keep-Alive, X-A"});
   request.view.fields = request.fields;
   request.connection = connection_options(request.fields);
   REQUIRE(request.connection.name_count == 1);

@@ -23,8 +23,9 @@ struct NameValue {
 inline std::vector<FieldView> fields_of(std::initializer_list<NameValue> lines) {
   std::vector<FieldView> fields;
   for (const auto& [name, value] : lines) {
-    fields.push_back(
-        {boost::beast::http::string_to_field({name.data(), name.size()}), name, value});
+    fields.push_back({.id = boost::beast::http::string_to_field({name.data(), name.size()}),
+                      .name = name,
+                      .value = value});
   }
   return fields;
 }

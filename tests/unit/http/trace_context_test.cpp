@@ -94,8 +94,8 @@ TEST_CASE("a new traceparent is valid and sampled, whatever its random bits") {
 
 TEST_CASE("a request with several traceparent fields has no trace id") {
   const std::string value = "00-" + trace + "-" + parent + "-01";
-  const FieldView field{FieldId::unknown, "TraceParent", value};
-  const std::vector<FieldView> none{{FieldId::unknown, "tracestate", "a=b"}};
+  const FieldView field{.id = FieldId::unknown, .name = "TraceParent", .value = value};
+  const std::vector<FieldView> none{{.id = FieldId::unknown, .name = "tracestate", .value = "a=b"}};
   const std::vector<FieldView> one{none[0], field};
   const std::vector<FieldView> two{field, field};
   RequestView request;

@@ -18,7 +18,8 @@ const std::string theirs = "00-" + trace + "-" + parent + "-";
 struct Traced {
   explicit Traced(std::string its_traceparent) : traceparent(std::move(its_traceparent)) {
     if (!traceparent.empty())
-      request.fields.push_back({http::FieldId::unknown, "traceparent", traceparent});
+      request.fields.push_back(
+          {.id = http::FieldId::unknown, .name = "traceparent", .value = traceparent});
     request.view.fields = request.fields;
   }
   std::string sent() const { return std::string(request.traceparent); }
