@@ -80,6 +80,16 @@ std::string_view name_of(Node::Kind kind) {
   return "a map";
 }
 
+constexpr std::int64_t most_requests = std::numeric_limits<std::uint32_t>::max();
+
+/// Describes the fix for a number that is not one of requests, such as 0.5 or 1e+12.
+std::string count_fault(const Fraction& number) {
+  if (!(number.value > 0 && number.value < static_cast<double>(most_requests)))
+    return "expected a number from 0 to 4294967295";
+  return "expected a whole number; write a longer unit with more requests, such as "
+         "{unit: minute, requests_per_unit: 30} for one request in two seconds";
+}
+
 /// A node of the file and its key path.
 struct Place {
   const Node& node;
@@ -140,12 +150,12 @@ class LimitFileReader {
             entry.position, "unknown key " + in_quotes(entry.key) + hint(entry.key, all_keys),
             value.path));
       } else if (entry.key != "metadata") {
-        check_value(value);
+        check_value(entry.key, value);
       }
     }
   }
 
-  void check_value(const Place& value) {
+  void check_value(std::string_view key, const Place& value) {
     if (value.node.kind == Node::Kind::map) return check_keys(value);
     for (std::size_t i = 0; i < value.node.items.size(); ++i) {
       const Place item = value.at(i);
@@ -155,10 +165,13 @@ class LimitFileReader {
         check_keys(item);
       }
     }
-    if (std::holds_alternative<Fraction>(yaml11_value(value.node)))
-      error_showing(value,
-                    "a number with a fraction, or one that is too large, has no meaning here; put "
-                    "quotes around a text");
+    const Yaml11Value read = yaml11_value(value.node);
+    const auto* const number = std::get_if<Fraction>(&read);
+    if (number == nullptr) return;
+    error_showing(value, key == "requests_per_unit"
+                             ? count_fault(*number)
+                             : "a number with a fraction, or one that is too large, has no "
+                               "meaning here; put quotes around a text");
   }
 
   /// envoyproxy/ratelimit ignores them.
@@ -202,8 +215,7 @@ class LimitFileReader {
     if (entry == nullptr || entry->value.kind == Node::Kind::null) return 0;
     const Yaml11Value value = yaml11_value(entry->value);
     const auto* const number = std::get_if<std::int64_t>(&value);
-    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-    if (number != nullptr && *number >= 0 && *number <= most)
+    if (number != nullptr && *number >= 0 && *number <= most_requests)
       return static_cast<std::uint32_t>(*number);
     error_showing(map.at(*entry), "expected a number from 0 to 4294967295, without quotes");
     return 0;
@@ -306,6 +318,10 @@ class LimitFileReader {
       if (!unit && !text.empty()) warn(place, "has no effect: the descriptor is unlimited");
     } else if (unit) {
       to.unit = *unit;
+    } else if (text.empty()) {
+      error(place,
+            "the limit has no unit; write second, minute, hour, day, week, month or year, such as "
+            "unit: minute");
     } else {
       error(place, "expected a unit: second, minute, hour, day, week, month or year (here " +
                        in_quotes(text) + ")");

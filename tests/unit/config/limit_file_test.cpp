@@ -177,7 +177,10 @@ TEST_CASE("a file that envoyproxy/ratelimit refuses is refused, with the place a
       {head + "- {key: a, rate_limit: {unit: unknown, requests_per_unit: 5}}",
        "3:31: descriptors[0].rate_limit.unit: expected a unit"},
       {head + "- {key: a, rate_limit: {requests_per_unit: 5}}",
-       "3:24: descriptors[0].rate_limit: expected a unit"},
+       "3:24: descriptors[0].rate_limit: the limit has no unit; write second, minute, hour, day, "
+       "week, month or year, such as unit: minute"},
+      {head + "- {key: a, rate_limit: {unit: , requests_per_unit: 5}}",
+       "3:25: descriptors[0].rate_limit.unit: the limit has no unit"},
       {head + "- {key: a, rate_limit: {unlimited: true, unit: day}}",
        "3:48: descriptors[0].rate_limit.unit: an unlimited descriptor has no unit"},
       {head + "- {key: a, rate_limit: {unit: day, requests_per_unit: -1}}",
@@ -186,6 +189,13 @@ TEST_CASE("a file that envoyproxy/ratelimit refuses is refused, with the place a
        "3:55: descriptors[0].rate_limit.requests_per_unit: expected a number"},
       {head + "- {key: a, rate_limit: {unit: day, requests_per_unit: '5'}}",
        "3:55: descriptors[0].rate_limit.requests_per_unit: expected a number"},
+      {head + "- {key: a, rate_limit: {unit: second, requests_per_unit: 0.5}}",
+       "3:58: descriptors[0].rate_limit.requests_per_unit: expected a whole number; write a longer "
+       "unit with more requests, such as {unit: minute, requests_per_unit: 30} for one request in "
+       "two seconds (here \"0.5\")"},
+      {head + "- {key: a, rate_limit: {unit: day, requests_per_unit: 1e+12}}",
+       "3:55: descriptors[0].rate_limit.requests_per_unit: expected a number from 0 to 4294967295 "
+       "(here \"1e+12\")"},
       {head + "- {key: a, rate_limit: {unit: day, requests_per_unit: 5, replaces: [{name: }]}}",
        "3:70: descriptors[0].rate_limit.replaces[0].name: the entry has no name; write that of"},
       {head + "- {key: a, rate_limit: {unit: day, requests_per_unit: 5, name: b, replaces: [{name: "
