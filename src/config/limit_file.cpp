@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <variant>
@@ -120,6 +121,7 @@ class LimitFileReader {
             "the domain is missing or empty; write that of Envoy's rate limit filter, such as "
             "domain: edge");
     to_.descriptors = descriptors_at(place);
+    warn_of_unknown_names();
   }
 
  private:
@@ -183,6 +185,37 @@ class LimitFileReader {
                                      : entry.key == "domain" ? "the top level of the file"
                                                              : "the descriptor";
       warn(map.at(entry), "has no effect here; write it in " + std::string(place));
+    }
+  }
+
+  /// envoyproxy/ratelimit reads these keys with a limit only.
+  void warn_of_useless(const Place& in, const FileDescriptor& one) {
+    const bool is_unlimited = one.limit && one.limit->unlimited;
+    const auto check = [&](std::string_view key, bool is_set) {
+      if (!is_set || (one.limit && !is_unlimited)) return;
+      warn(
+          in.at_key(key),
+          is_unlimited
+              ? "has no effect: the descriptor is unlimited"
+              : "has no effect: the descriptor has no rate_limit; write it at those that have one");
+    };
+    check("shadow_mode", one.shadow_mode);
+    check("quota_mode", one.quota_mode);
+    check("detailed_metric", one.detailed_metric);
+    check("metadata", !one.metadata.empty());
+    if (one.limit && !is_unlimited && one.shadow_mode && one.quota_mode)
+      warn(in.at_key("quota_mode"),
+           "has no effect: with shadow_mode the limit never denies; remove one of them");
+  }
+
+  void warn_of_unknown_names() {
+    const std::vector<std::string_view> known(names_.begin(), names_.end());
+    for (const auto& [name, place] : replaced_) {
+      if (names_.contains(name)) continue;
+      const std::string_view near = closest(name, known);
+      warn(place, "has no effect: no limit of this file has the name " + in_quotes(name) +
+                      (near.empty() ? "; write it as name in the rate_limit that is replaced"
+                                    : "; did you mean " + in_quotes(near) + "?"));
     }
   }
 
@@ -269,6 +302,7 @@ class LimitFileReader {
       error(in.at_key("share_threshold"),
             "share_threshold needs a * in the value: values that match it share one count; remove "
             "it, or write a value such as \"files/*\"");
+    warn_of_useless(in, one);
     return one;
   }
 
@@ -304,6 +338,7 @@ class LimitFileReader {
                     .name = text_at(in, "name")};
     read_unit(in, limit);
     read_replaces(in, limit);
+    if (!limit.unlimited && !limit.name.empty()) names_.insert(limit.name);
     if (!limit.unlimited && in.node.find("requests_per_unit") == nullptr)
       warn(in, "without requests_per_unit every request is denied; write it, or remove rate_limit");
     return limit;
@@ -338,12 +373,16 @@ class LimitFileReader {
       } else if (name == to.name) {
         error(item.at_key("name"),
               "the limit replaces itself; remove it, or write the name of another limit");
+      } else {
+        replaced_.emplace_back(name, item.at_key("name"));
       }
       to.replaces.push_back(std::move(name));
     });
   }
 
   LimitFileContent& to_;
+  std::set<std::string, std::less<>> names_{};             ///< of limits that can be replaced
+  std::vector<std::pair<std::string, Place>> replaced_{};  ///< names in `replaces`
 };
 
 }  // namespace

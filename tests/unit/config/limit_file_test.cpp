@@ -48,12 +48,13 @@ descriptors:
   value: files/*
   share_threshold: true
   shadow_mode: true
-  quota_mode: true
-  rate_limit: {unlimited: true}
+  rate_limit: {unit: day, requests_per_unit: 1, name: x}
+- {key: group, quota_mode: true, rate_limit: {unit: day, requests_per_unit: 1, name: all}}
+- {key: free, rate_limit: {unlimited: true}}
 )");
   CHECK(content.warnings.empty());
   CHECK(content.domain == "edge");
-  REQUIRE(content.descriptors.size() == 2);
+  REQUIRE(content.descriptors.size() == 4);
   const FileDescriptor& tenant = content.descriptors[0];
   CHECK(tenant.text() == "tenant_acme");
   CHECK(tenant.value_to_metric);
@@ -74,8 +75,8 @@ descriptors:
   CHECK(path.text() == "path_files/*");
   CHECK(path.share_threshold);
   CHECK(path.shadow_mode);
-  CHECK(path.quota_mode);
-  CHECK(path.limit->unlimited);
+  CHECK(content.descriptors[2].quota_mode);
+  CHECK(content.descriptors[3].limit->unlimited);
 }
 
 TEST_CASE("values have the forms of YAML 1.1, and empty ones are absent") {
@@ -225,6 +226,58 @@ descriptors:
         "descriptor\n"
         "5:20: descriptors[1].domain: has no effect here; write it in the top level of the file\n"
         "5:59: descriptors[1].rate_limit.unit: has no effect: the descriptor is unlimited\n");
+}
+
+TEST_CASE("a flag that only a limit can have is a warning without one") {
+  const std::string no_limit =
+      "has no effect: the descriptor has no rate_limit; write it at those that have one";
+  const std::string unlimited = "has no effect: the descriptor is unlimited";
+  const std::string day = "rate_limit: {unit: day, requests_per_unit: 1}";
+  // A descriptor, and its warnings.
+  const std::pair<std::string, std::string> rows[] = {
+      {"quota_mode: true", "3:24: descriptors[0].quota_mode: " + no_limit + '\n'},
+      {"metadata: {a: b}, descriptors: [{key: b, " + day + "}]",
+       "3:22: descriptors[0].metadata: " + no_limit + '\n'},
+      {"shadow_mode: on", "3:25: descriptors[0].shadow_mode: " + no_limit + '\n'},
+      {"detailed_metric: true", "3:29: descriptors[0].detailed_metric: " + no_limit + '\n'},
+      {"rate_limit: {unlimited: true}, metadata: {a: b}",
+       "3:53: descriptors[0].metadata: " + unlimited + '\n'},
+      {"rate_limit: {unlimited: true}, quota_mode: true",
+       "3:55: descriptors[0].quota_mode: " + unlimited + '\n'},
+      {"shadow_mode: true, quota_mode: true, " + day,
+       "3:43: descriptors[0].quota_mode: has no effect: with shadow_mode the limit never denies; "
+       "remove one of them\n"},
+      // With an effect, and off.
+      {"quota_mode: true, metadata: {a: b}, detailed_metric: true, " + day, ""},
+      {"quota_mode: false, shadow_mode: no, metadata: {}, value_to_metric: true", ""},
+  };
+  for (const auto& [keys, expected] : rows) {
+    CAPTURE(keys);
+    CHECK(reported(must_parse("domain: d\ndescriptors:\n- {key: a, " + keys + "}\n").warnings) ==
+          expected);
+  }
+}
+
+TEST_CASE("a name in replaces that no other limit of the file has is a warning") {
+  const auto warnings = [](const std::string& name, const std::string& other) {
+    return reported(
+        must_parse("domain: d\ndescriptors:\n"
+                   "- {key: a, rate_limit: {unit: day, requests_per_unit: 1, replaces: [{name: " +
+                   name + "}]}}\n- {key: b, descriptors: [{key: c, rate_limit: {" + other +
+                   "}}]}\n")
+            .warnings);
+  };
+  const std::string named = "unit: day, requests_per_unit: 1, name: total";
+  CHECK(warnings("total", named).empty());
+  CHECK(warnings("totl", named) ==
+        "3:76: descriptors[0].rate_limit.replaces[0].name: has no effect: no limit of this file "
+        "has the name \"totl\"; did you mean \"total\"?\n");
+  CHECK(warnings("all", named)
+            .ends_with(
+                "has the name \"all\"; write it as name in the rate_limit that is replaced\n"));
+  // An unlimited descriptor limits nothing that could be replaced.
+  CHECK(warnings("total", "unlimited: true, name: total").find("no limit of this file") !=
+        std::string::npos);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ descriptors:
   - {key: user, rate_limit: {unit: week, requests_per_unit: 7}, metadata: {a: 1}}
 - {key: path, value: /ü*, share_threshold: true, shadow_mode: true, rate_limit: {unit: hour, requests_per_unit: 5}}
 - {key: free, rate_limit: {unlimited: true, name: n, replaces: [{name: m}]}}
-- {key: group, quota_mode: true, rate_limit: {unit: day, requests_per_unit: 9}}
+- {key: group, quota_mode: true, rate_limit: {unit: day, requests_per_unit: 9, name: m}}
 )");
   CHECK(config->presentation.warnings.empty());
   const auto& policies = config->limiter.policies;
