@@ -104,6 +104,22 @@ Config defaults(const Environment& environment) {
   return config;
 }
 
+/// The first key of a file of envoyproxy/ratelimit (limit_file.hpp); nullptr: it is no such file.
+const Entry* find_limit_file_key(const Node& root) {
+  if (root.find("domain") == nullptr && root.find("descriptors") == nullptr) return nullptr;
+  const bool has_own_key = std::ranges::any_of(
+      top_keys, [&](const auto& key) { return root.find(key.name) != nullptr; });
+  return has_own_key ? nullptr : &root.entries.front();
+}
+
+Diagnostic limit_file_problem(const Entry& key) {
+  return diagnostic_at(
+      key.position,
+      "this is a file with limits of envoyproxy/ratelimit and not a configuration; name it in "
+      "rate_limit_service.files of a configuration, or print a configuration with `weir import "
+      "envoy-ratelimit FILE`");
+}
+
 /// The position of `path`: of the key `key` of `section`, or of `section` where it is not written.
 void note_position(const Cursor& section, std::string_view key, std::string path, Config& to) {
   if (!section.is_map()) return;
@@ -183,6 +199,10 @@ Loaded load_text(std::string_view yaml, const Environment& environment) {
     if (loading.problems.empty())
       loading.problems.push_back(
           diagnostic_at({}, "the file is empty; see config/minimal.yaml for the minimum"));
+    return in_order(std::move(loading.problems));
+  }
+  if (const Entry* const key = find_limit_file_key(*root)) {
+    loading.problems.push_back(limit_file_problem(*key));
     return in_order(std::move(loading.problems));
   }
   auto config = std::make_shared<Config>(defaults(environment));
