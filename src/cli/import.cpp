@@ -51,14 +51,29 @@ class Import {
         read(file);
     }
     if (has_problem_) return refused;
-    std::cout << imported_limits(contents_);
-    return succeeded;
+    const ImportedLimits imported = imported_limits(contents_);
+    std::cout << imported.yaml;
+    return report_losses(imported.losses);
   }
 
  private:
   void report(const std::string& file, const std::vector<config::Diagnostic>& problems) {
     has_problem_ = has_problem_ || !problems.empty();
     print_diagnostics(std::cerr, file, problems);
+  }
+
+  /// A script that goes on with fewer limits than the files have must see it.
+  int report_losses(const std::vector<ImportLoss>& losses) const {
+    std::size_t limits = 0;
+    for (const ImportLoss& loss : losses) {
+      print_diagnostics(std::cerr, files_[loss.file], {&loss.reason, 1},
+                        loss.is_limit ? "" : "warning: ");
+      limits += loss.is_limit ? 1 : 0;
+    }
+    if (limits == 0) return succeeded;
+    std::cerr << "weir import: " << limits << (limits == 1 ? " limit is" : " limits are")
+              << " not written; rate_limit_service.files reads all limits\n";
+    return failed;
   }
 
   void read(const std::string& file) {
@@ -74,9 +89,11 @@ class Import {
                                   " is already that of file " + config::in_quotes(first->second) +
                                   "; write all of its descriptors in one file"));
     contents_.push_back(std::move(content));
+    files_.push_back(file);
   }
 
   std::vector<config::LimitFileContent> contents_;
+  std::vector<std::string> files_;              ///< their paths
   std::map<std::string, std::string> domains_;  ///< the files
   bool has_problem_ = false;
 };
@@ -95,6 +112,7 @@ void add_import(CLI::App& root, Action& chosen) {
   ratelimit->footer(
       "Prints policies and rate_limit_service.descriptors, and a comment for each limit that Weir\n"
       "cannot write in this way. rate_limit_service.files reads all of them, without a change.\n"
+      "Exit code 1: a limit is not written. Standard error names each, with the reason.\n"
       "Example: weir import envoy-ratelimit config > weir.yaml && weir check weir.yaml");
   ratelimit->callback([&chosen, paths] { chosen = [paths] { return Import().run(*paths); }; });
 }

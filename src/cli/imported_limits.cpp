@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/yaml_text.hpp"
+#include "config/suggest.hpp"
 #include "http/characters.hpp"
 
 namespace weir::cli {
@@ -114,7 +115,10 @@ class Importer {
     domain_ = file.domain;
     roots_ = &file.descriptors;
     add_all(file.descriptors);
+    ++file_;
   }
+
+  std::vector<ImportLoss> take_losses() { return std::move(losses_); }
 
   std::string yaml() const {
     std::string out = "# The limits of envoyproxy/ratelimit as policies of Weir.\n" + comments_;
@@ -144,8 +148,16 @@ class Importer {
     return text;
   }
 
-  void comment(std::string_view reason) {
-    comments_ += "# " + comment_text(full_key()) + ": " + comment_text(reason) + '\n';
+  void lose(bool is_limit, const std::string& reason) {
+    const std::string key = full_key();
+    comments_ += "# " + comment_text(key) + ": " + comment_text(reason) + '\n';
+    const FileDescriptor& last = *path_.back();
+    losses_.push_back(
+        {.file = file_,
+         .is_limit = is_limit,
+         .reason = config::diagnostic_at(
+             last.position, "the limit " + config::in_quotes(key) + " is " + comment_text(reason),
+             last.path)});
   }
 
   void add_rule() {
@@ -154,8 +166,8 @@ class Importer {
     if (reason.empty()) reason = fault_of_siblings();
     if (reason.empty() && !known_.insert(entries_in_order()).second)
       reason = "another descriptor has the same entries: their order has no meaning in Weir";
-    if (!reason.empty()) return comment("not written: " + reason);
-    if (!path_.back()->metadata.empty()) comment("written without its metadata");
+    if (!reason.empty()) return lose(true, "not written: " + reason);
+    if (!path_.back()->metadata.empty()) lose(false, "written without its metadata");
     const std::string name = policy_name();
     add_policy(name);
     add_descriptor(name);
@@ -224,6 +236,8 @@ class Importer {
   Path path_;
   std::set<std::string> known_;  ///< entries of the rules that are written
   std::set<std::string> names_;  ///< of policies
+  std::size_t file_ = 0;         ///< index of the file that is read
+  std::vector<ImportLoss> losses_;
   std::string comments_;
   std::string policies_;
   std::string descriptors_;
@@ -231,11 +245,11 @@ class Importer {
 
 }  // namespace
 
-std::string imported_limits(std::span<const config::LimitFileContent> files) {
+ImportedLimits imported_limits(std::span<const config::LimitFileContent> files) {
   Importer importer;
   for (const config::LimitFileContent& file : files)
     importer.add(file);
-  return importer.yaml();
+  return {.yaml = importer.yaml(), .losses = importer.take_losses()};
 }
 
 }  // namespace weir::cli

@@ -62,15 +62,24 @@ class Reload(FileCase):
 
 class Import(FileCase):
     def test_what_import_prints_is_a_configuration(self):
-        (self.directory / "other.yaml").write_text(
-            "domain: other\ndescriptors: [{key: a, value: b*, rate_limit: {unlimited: true}}]\n")
         printed = run("import", "envoy-ratelimit", str(self.directory))
         self.assertEqual((printed.returncode, printed.stderr), (0, ""))
-        self.assertIn("# other.a_b*: not written: unlimited", printed.stdout)
         made = self.directory / "weir.conf"
         made.write_text(printed.stdout)
         checked = run("check", str(made))
         self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
+
+    def test_a_limit_that_is_left_out_ends_with_1(self):
+        other = self.directory / "other.yaml"
+        other.write_text("domain: other\ndescriptors: [{key: a, value: b*, rate_limit: {unlimited: true}}]\n")
+        printed = run("import", "envoy-ratelimit", str(self.directory))
+        self.assertEqual(printed.returncode, 1)
+        self.assertIn("policies:\n", printed.stdout)
+        self.assertIn("# other.a_b*: not written: unlimited", printed.stdout)
+        self.assertEqual(printed.stderr.splitlines(), [
+            f'{other}:2:15: descriptors[0]: the limit "other.a_b*" is not written: unlimited: '
+            "a descriptor without a policy has no limit",
+            "weir import: 1 limit is not written; rate_limit_service.files reads all limits"])
 
     def test_bad_files_end_with_2(self):
         wrong = self.directory / "wrong.yaml"

@@ -10,13 +10,17 @@
 namespace weir::cli {
 namespace {
 
-std::string imported(const std::vector<std::string>& files) {
+ImportedLimits import_of(const std::vector<std::string>& files) {
   std::vector<config::LimitFileContent> contents;
   for (const std::string& file : files) {
     contents.push_back(config::parse_limit_file(file));
     REQUIRE(contents.back().problems.empty());
   }
   return imported_limits(contents);
+}
+
+std::string imported(const std::vector<std::string>& files) {
+  return import_of(files).yaml;
 }
 
 std::shared_ptr<const config::Config> load(const std::string& yaml) {
@@ -132,6 +136,31 @@ TEST_CASE("a limit that cannot be written has a comment with the reason") {
     CAPTURE(descriptors);
     CHECK(comments(descriptors) == expected);
   }
+}
+
+TEST_CASE("each limit that is left out has its place and the reason") {
+  const auto made = import_of({"domain: c\ndescriptors: [{key: a, " + limit + "}]\n",
+                               "domain: d\ndescriptors:\n"
+                               "- {key: a, descriptors: [{key: b, " +
+                                   limit +
+                                   "}]}\n"
+                                   "- {key: b, descriptors: [{key: a, " +
+                                   limit +
+                                   "}]}\n"
+                                   "- {key: c, metadata: {e: f}, " +
+                                   limit +
+                                   "}\n"
+                                   "- {key: u, rate_limit: {unlimited: true}}\n"});
+  std::string text;
+  for (const ImportLoss& loss : made.losses)
+    text += std::to_string(loss.file) + (loss.is_limit ? " limit " : " part ") +
+            loss.reason.to_string() + '\n';
+  CHECK(text ==
+        "1 limit 4:26: descriptors[1].descriptors[0]: the limit \"d.b.a\" is not written: another "
+        "descriptor has the same entries: their order has no meaning in Weir\n"
+        "1 part 5:3: descriptors[2]: the limit \"d.c\" is written without its metadata\n"
+        "1 limit 6:3: descriptors[3]: the limit \"d.u\" is not written: unlimited: a descriptor "
+        "without a policy has no limit\n");
 }
 
 }  // namespace
