@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
-#include <fnmatch.h>
-#include <optional>
-#include <system_error>
+#include <set>
 #include <utility>
 
+#include "cli/ratelimit_directory.hpp"
+#include "cli/ratelimit_variables.hpp"
 #include "cli/yaml_text.hpp"
 #include "config/suggest.hpp"
 #include "http/characters.hpp"
@@ -16,67 +15,6 @@
 
 namespace weir::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::size_t most_shown_names = 5;
-
-struct Ineffective {
-  std::string_view names;  ///< separated by spaces
-  std::string_view reason;
-};
-
-/// Variables that change nothing here. false, 0 and an empty value are not reported.
-constexpr Ineffective ineffective[] = {
-    {"USE_STATSD USE_DOG_STATSD STATSD_HOST STATSD_PORT EXTRA_TAGS STATS_FLUSH_INTERVAL "
-     "USE_DOG_STATSD_MOGRIFIERS DISABLE_STATS",
-     "there is no statsd; the admin server has the metrics at /metrics"},
-    {"PROMETHEUS_ADDR PROMETHEUS_PATH PROMETHEUS_MAPPER_YAML "
-     "PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS",
-     "the admin server has the metrics at /metrics; DEBUG_HOST and DEBUG_PORT are its address"},
-    {"LOG_LEVEL LOG_FORMAT", "the log has one level and one form"},
-    {"LOCAL_CACHE_SIZE_IN_BYTES", "keys that are denied are always kept in the process"},
-    {"EXPIRATION_JITTER_MAX_SECONDS", "keys of Redis end with their windows"},
-    {"RUNTIME_WATCH_ROOT", "the files themselves are checked every second"},
-    {"MERGE_DOMAIN_CONFIG", "a domain has one file; a second one is refused"},
-    {"RESPONSE_DYNAMIC_METADATA", "the metadata of a limit is always sent"},
-    {"HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED FORCE_START_WITHOUT_INITIAL_CONFIG",
-     "the process does not start without its limits"},
-    {"GRPC_MAX_CONNECTION_AGE_GRACE", "requests in progress end by themselves"},
-    {"REDIS_POOL_SIZE REDIS_PIPELINE_WINDOW REDIS_PIPELINE_LIMIT REDIS_POOL_ON_EMPTY_BEHAVIOR "
-     "REDIS_CLUSTER_PIPELINE_PARALLELISM REDIS_STARTUP_INITIAL_INTERVAL "
-     "REDIS_STARTUP_MAX_INTERVAL REDIS_STARTUP_MAX_ELAPSED_TIME",
-     "each worker has one connection, on which it does not wait for responses"},
-    {"REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "/readyz of the admin server has the state of Redis"},
-    {"REDIS_PERSECOND REDIS_PERSECOND_SOCKET_TYPE REDIS_PERSECOND_TYPE REDIS_PERSECOND_URL "
-     "REDIS_PERSECOND_AUTH REDIS_PERSECOND_TLS REDIS_PERSECOND_POOL_SIZE",
-     "all limits are in the Redis of REDIS_URL"},
-    {"TRACING_ENABLED", "write a configuration with telemetry: {otlp: {endpoint: URL}}"},
-};
-
-/// The names .yaml and .yml, as one pattern, because one without a match is an error. It also
-/// matches a few other names; envoyproxy/ratelimit reads every file.
-constexpr const char* limit_file_pattern = "*.y*ml";
-
-struct Refused {
-  std::string_view name;
-  std::string_view reason;
-};
-
-/// Flags that must not be ignored if they are true, and texts that must not be ignored.
-constexpr Refused refused_flags[] = {
-    {"SHADOW_MODE", "there is no mode for all limits; write shadow_mode: true in the descriptors"},
-    {"QUOTA_MODE", "there is no mode for all limits; write quota_mode: true in the descriptors"},
-    {"REDIS_TLS_SKIP_HOSTNAME_VERIFICATION",
-     "the name is always verified; write a configuration with store.redis.tls: {server_name: "
-     "NAME}"},
-};
-constexpr Refused refused_texts[] = {
-    {"GRPC_CLIENT_TLS_CACERT",
-     "a listener does not verify certificates of clients; use a proxy before Weir that does"},
-    {"MEMCACHE_HOST_PORT", "limits cannot be in memcached; use Redis with REDIS_URL"},
-    {"MEMCACHE_SRV", "limits cannot be in memcached; use Redis with REDIS_URL"},
-};
 
 struct FieldNames {
   std::string_view legacy;  ///< of rate_limit_service.headers
@@ -112,13 +50,17 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
+std::string address(const std::string& host, int port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  return (is_ipv6 ? '[' + host + ']' : host) + ':' + std::to_string(port);
+}
+
 class EnvironmentReader {
  public:
   explicit EnvironmentReader(const config::Variables& variable) : variable_(variable) {}
 
   std::string yaml() {
     refuse_some();
-    note_ineffective();
     return "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n" + admin() + max_age() + store() +
            "rate_limit_service:\n  listen:\n" + listeners() + "  files: [" +
            yaml_text(directory() + '/' + limit_file_pattern) + "]\n  charge: " +
@@ -127,7 +69,7 @@ class EnvironmentReader {
   }
 
   /// The directory of the files with limits.
-  std::string directory() const {
+  std::string directory() {
     std::string path = text("RUNTIME_ROOT", "/srv/runtime_data/current");
     if (is_set("RUNTIME_SUBDIRECTORY")) path += '/' + text("RUNTIME_SUBDIRECTORY");
     return path + '/' + text("RUNTIME_APPDIRECTORY", "config");
@@ -145,15 +87,20 @@ class EnvironmentReader {
   }
 
   std::vector<config::Diagnostic> take_problems() { return std::move(problems_); }
-  std::vector<std::string> take_warnings() { return std::move(warnings_); }
+  /// After yaml(): the variables that it has not read are those without effect.
+  std::vector<std::string> take_warnings() {
+    note_ineffective();
+    return std::move(warnings_);
+  }
 
  private:
   /// An empty variable is not set.
-  std::string text(std::string_view name, std::string_view otherwise = {}) const {
+  std::string text(std::string_view name, std::string_view otherwise = {}) {
+    read_.emplace(name);
     const auto value = variable_(std::string(name));
     return value && !value->empty() ? *value : std::string(otherwise);
   }
-  bool is_set(std::string_view name) const { return !text(name).empty(); }
+  bool is_set(std::string_view name) { return !text(name).empty(); }
 
   void problem(std::string_view name, std::string message) {
     problems_.push_back(config::diagnostic_at({}, std::move(message), std::string(name)));
@@ -183,10 +130,14 @@ class EnvironmentReader {
   }
 
   void refuse_some() {
-    for (const auto& [name, reason] : refused_flags)
-      if (flag(name)) problem(name, std::string(reason));
-    for (const auto& [name, reason] : refused_texts)
-      if (is_set(name)) problem(name, std::string(reason));
+    for (const auto& [names, reason] : refused_flags()) {
+      for (const std::string& name : split(names, ' '))
+        if (flag(name)) problem(name, std::string(reason));
+    }
+    for (const auto& [names, reason] : refused_texts()) {
+      for (const std::string& name : split(names, ' '))
+        if (is_set(name)) problem(name, std::string(reason));
+    }
     if (const std::string backend = text("BACKEND_TYPE", "redis"); backend != "redis")
       problem("BACKEND_TYPE", "limits are in Redis only; write redis");
     if (const std::string type = text("CONFIG_TYPE", "FILE"); type != "FILE")
@@ -194,8 +145,9 @@ class EnvironmentReader {
   }
 
   void note_ineffective() {
-    for (const auto& [names, reason] : ineffective) {
+    for (const auto& [names, reason] : ineffective_variables()) {
       for (const std::string& name : split(names, ' ')) {
+        if (read_.contains(name)) continue;
         const std::string value = text(name, "0");
         if (value == "0" || http::iequals(value, "false") || http::iequals(value, "f")) continue;
         warnings_.push_back(name + ": has no effect: " + std::string(reason));
@@ -209,7 +161,7 @@ class EnvironmentReader {
            yaml_text(address(text("DEBUG_HOST", "127.0.0.1"), port("DEBUG_PORT", 9090))) + "}\n";
   }
 
-  std::string max_age() const {
+  std::string max_age() {
     const std::string age = text("GRPC_MAX_CONNECTION_AGE");
     return age.empty() ? "" : "downstream: {max_age: " + yaml_text(age) + "}\n";
   }
@@ -226,6 +178,7 @@ class EnvironmentReader {
     socket_type_ = word("REDIS_SOCKET_TYPE", {"unix", "tcp", "tls"});
     uses_tls_ = flag("REDIS_TLS") || socket_type_ == "tls";
     const std::string type = word("REDIS_TYPE", {"SINGLE", "SENTINEL", "CLUSTER"});
+    if (type == "SINGLE") check_single(url);
     std::string redis = type == "SINGLE" ? "url: " + yaml_text(url_of(url)) : several(type, url);
     if (is_set("CACHE_KEY_PREFIX")) redis += ", key_prefix: " + yaml_text(text("CACHE_KEY_PREFIX"));
     if (is_set("REDIS_TIMEOUT")) redis += ", timeout: " + yaml_text(text("REDIS_TIMEOUT"));
@@ -233,7 +186,7 @@ class EnvironmentReader {
   }
 
   /// `USER:PASSWORD@`; REDIS_AUTH is a password, or a user and a password.
-  std::string credentials() const {
+  std::string credentials() {
     const std::string auth = text("REDIS_AUTH");
     if (auth.empty()) return {};
     const std::size_t colon = auth.find(':');
@@ -242,8 +195,28 @@ class EnvironmentReader {
            for_url(std::string_view(auth).substr(colon + 1)) + '@';
   }
 
-  std::string url_at(const std::string& place) const {
+  std::string url_at(const std::string& place) {
     return (uses_tls_ ? "rediss://" : "redis://") + credentials() + place;
+  }
+
+  /// The URL of one server, without REDIS_TYPE or without REDIS_SOCKET_TYPE. It may have a
+  /// password, so it is not shown.
+  void check_single(const std::string& url) {
+    if (url.find("://") != std::string::npos) return;
+    if (url.find(',') != std::string::npos)
+      return problem("REDIS_TYPE",
+                     "is SINGLE, and REDIS_URL has several servers; write REDIS_TYPE=SENTINEL or "
+                     "REDIS_TYPE=CLUSTER");
+    if (socket_type_ != "unix") return;
+    if (!url.starts_with('/'))
+      return problem("REDIS_SOCKET_TYPE",
+                     std::string("is unix") + (is_set("REDIS_SOCKET_TYPE") ? "" : " by default") +
+                         ", and REDIS_URL is not the whole path of a socket; write "
+                         "REDIS_SOCKET_TYPE=tcp if it is HOST:PORT");
+    if (uses_tls_)
+      problem("REDIS_TLS",
+              "a Unix socket has no TLS; write REDIS_SOCKET_TYPE=tcp with HOST:PORT in REDIS_URL, "
+              "or remove REDIS_TLS");
   }
 
   std::string url_of(const std::string& url) {
@@ -279,7 +252,7 @@ class EnvironmentReader {
     return "url: " + yaml_text(url_at(servers.front())) + ", " + keys + ", servers: [" + list + ']';
   }
 
-  std::string tls() const {
+  std::string tls() {
     if (!uses_tls_) return {};
     std::string keys;
     const auto add = [&](std::string_view key, std::string_view name) {
@@ -301,16 +274,11 @@ class EnvironmentReader {
     return keys;
   }
 
-  static std::string address(const std::string& host, int port) {
-    const bool is_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
-    return (is_ipv6 ? '[' + host + ']' : host) + ':' + std::to_string(port);
-  }
-
   std::string listeners() {
-    const int grpc_port = port("GRPC_PORT", 8081);
     const int http_port = port("PORT", 8080);
-    const std::string grpc = is_set("GRPC_UDS") ? "unix:" + text("GRPC_UDS")
-                                                : address(text("GRPC_HOST", "0.0.0.0"), grpc_port);
+    const std::string grpc = is_set("GRPC_UDS")
+                                 ? "unix:" + text("GRPC_UDS")
+                                 : address(text("GRPC_HOST", "0.0.0.0"), port("GRPC_PORT", 8081));
     const std::string http = address(text("HOST", "0.0.0.0"), http_port);
     std::string list = "    - {address: " + yaml_text(grpc) + listener_tls() + "}\n";
     if (http != grpc || http_port == 0) list += "    - {address: " + yaml_text(http) + "}\n";
@@ -344,32 +312,12 @@ class EnvironmentReader {
   }
 
   const config::Variables& variable_;
-  std::string socket_type_;  ///< of Redis
-  bool uses_tls_ = false;    ///< to Redis
+  std::set<std::string, std::less<>> read_;  ///< names of variables
+  std::string socket_type_;                  ///< of Redis
+  bool uses_tls_ = false;                    ///< to Redis
   std::vector<config::Diagnostic> problems_;
   std::vector<std::string> warnings_;
 };
-
-/// The files that envoyproxy/ratelimit reads and Weir does not, relative to the directory, sorted.
-/// Neither follows links to directories. Directories that begin with . are left out: they are those
-/// of mounted volumes.
-std::vector<std::string> unread_names(const RatelimitEnvironment& environment) {
-  std::vector<std::string> names;
-  std::error_code error;
-  const fs::path directory = environment.directory;
-  for (fs::recursive_directory_iterator at(directory, error);
-       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    std::error_code ignored;
-    const std::string name = at->path().filename().string();
-    const bool is_hidden = name.starts_with('.');
-    if (is_hidden && at->is_directory(ignored)) at.disable_recursion_pending();
-    if (!at->is_regular_file(ignored) || (is_hidden && environment.ignores_hidden)) continue;
-    if (at.depth() == 0 && ::fnmatch(limit_file_pattern, name.c_str(), FNM_PERIOD) == 0) continue;
-    names.push_back(at->path().lexically_relative(directory).string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
 
 }  // namespace
 
@@ -384,20 +332,6 @@ Result<RatelimitEnvironment, std::vector<config::Diagnostic>> ratelimit_environm
                               .directory = reader.directory(),
                               .ignores_hidden = ignores_hidden,
                               .warnings = reader.take_warnings()};
-}
-
-std::string unread_files(const RatelimitEnvironment& environment) {
-  const std::vector<std::string> names = unread_names(environment);
-  if (names.empty()) return {};
-  std::string text =
-      "RUNTIME_ROOT: not read below " + config::in_quotes(environment.directory) + ": ";
-  const std::size_t shown = std::min(names.size(), most_shown_names);
-  for (std::size_t i = 0; i < shown; ++i)
-    text += (i == 0 ? "" : ", ") + config::in_quotes(names[i]);
-  if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
-  return text +
-         "; if they have limits, put them in the directory itself, with names that end with .yaml "
-         "or .yml and do not begin with .";
 }
 
 std::string_view variable_of(const config::Diagnostic& diagnostic) {

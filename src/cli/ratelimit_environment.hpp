@@ -24,10 +24,6 @@ struct RatelimitEnvironment {
 Result<RatelimitEnvironment, std::vector<config::Diagnostic>> ratelimit_environment(
     const config::Variables& variable);
 
-/// Returns a warning with the files below the directory that envoyproxy/ratelimit reads, whatever
-/// their names are, and Weir does not; empty: there are none. Reads directories, but no file.
-std::string unread_files(const RatelimitEnvironment& environment);
-
 /// The variable that a problem of this configuration is about, or its path.
 std::string_view variable_of(const config::Diagnostic& diagnostic);
 

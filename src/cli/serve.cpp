@@ -6,6 +6,7 @@
 #include "app/server.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/ratelimit_directory.hpp"
 #include "cli/ratelimit_environment.hpp"
 
 namespace weir::cli {
@@ -34,6 +35,10 @@ int serve_ratelimit_environment() {
     print_problem("warning", warning);
   if (const std::string unread = unread_files(*made); !unread.empty())
     print_problem("warning", unread);
+  if (const std::string missing = missing_files(*made); !missing.empty()) {
+    print_problem("RUNTIME_ROOT", missing);
+    return refused;
+  }
   const app::Source source = app::text_source("weir serve --ratelimit-env", made->yaml);
   const auto loaded = source.load(config::for_ever, nullptr);
   if (!loaded) {

@@ -107,4 +107,4 @@ class Environment(FileCase):
     def test_what_is_wrong_has_the_name_of_its_variable(self):
         ended = run("serve", "--ratelimit-env", env={**os.environ, "RUNTIME_ROOT": "/nonexistent"})
         self.assertEqual(ended.returncode, 2)
-        self.assertIn("weir serve: RUNTIME_ROOT: no file matches", ended.stderr)
+        self.assertIn('weir serve: RUNTIME_ROOT: there is no directory "/nonexistent/config"', ended.stderr)

@@ -4,26 +4,21 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
+#include "cli/ratelimit_directory.hpp"
 #include "config/load.hpp"
+#include "unit/cli/environment.hpp"
 
 namespace weir::cli {
 namespace {
 
-using Map = std::map<std::string, std::string>;
-
-config::Variables variables(const Map& map) {
-  return [map](const std::string& name) -> std::optional<std::string> {
-    const auto found = map.find(name);
-    return found == map.end() ? std::nullopt : std::optional(found->second);
-  };
-}
+using test::Map;
+using test::problems_of;
+using test::variables;
 
 /// A directory with files of limits, removed at the end.
 class Runtime {
@@ -156,16 +151,6 @@ TEST_CASE("Redis is a server, sentinels or a cluster") {
   CHECK(cluster.servers.size() == 3);
 }
 
-/// The problems, one a line.
-std::string problems_of(const Map& map) {
-  const auto made = ratelimit_environment(variables(map));
-  std::string text;
-  if (made) return text;
-  for (const config::Diagnostic& problem : made.error())
-    text += problem.to_string() + '\n';
-  return text;
-}
-
 TEST_CASE("what is wrong or must not be ignored is refused with the variable") {
   const std::pair<Map, const char*> rows[] = {
       {{{"PORT", "x"}}, "PORT: expected a port, such as 8081, found \"x\""},
@@ -183,6 +168,15 @@ TEST_CASE("what is wrong or must not be ignored is refused with the variable") {
       {{{"CONFIG_TYPE", "GRPC_XDS_SOTW"}}, "CONFIG_TYPE: limits are read from files only"},
       {{{"GRPC_CLIENT_TLS_CACERT", "ca.pem"}},
        "GRPC_CLIENT_TLS_CACERT: a listener does not verify"},
+      {{{"GRPC_CLIENT_TLS_SAN", "envoy"}}, "GRPC_CLIENT_TLS_SAN: a listener does not verify"},
+      {{{"REDIS_URL", "redis:6379"}},
+       "REDIS_SOCKET_TYPE: is unix by default, and REDIS_URL is not the whole path of a socket; "
+       "write REDIS_SOCKET_TYPE=tcp if it is HOST:PORT"},
+      {{{"REDIS_URL", "redis:6379"}, {"REDIS_SOCKET_TYPE", "unix"}},
+       "REDIS_SOCKET_TYPE: is unix, and REDIS_URL is not"},
+      {{{"REDIS_URL", "a:1,b:2"}},
+       "REDIS_TYPE: is SINGLE, and REDIS_URL has several servers; write REDIS_TYPE=SENTINEL"},
+      {{{"REDIS_URL", "/run/redis"}, {"REDIS_TLS", "true"}}, "REDIS_TLS: a Unix socket has no TLS"},
       {{{"LIMIT_RESPONSE_HEADERS_ENABLED", "true"}, {"LIMIT_RESET_HEADER", "x-reset"}},
        "LIMIT_LIMIT_HEADER: the fields are RateLimit-Limit"},
   };
@@ -255,6 +249,22 @@ TEST_CASE("files that end with .yaml or .yml are read, and others are a warning"
     runtime.add(name);
   CHECK(unread({}).find("\"3\", \"4\" and 2 more; ") != std::string::npos);
   CHECK(unread({{"RUNTIME_ROOT", "/nonexistent"}}).empty());
+}
+
+TEST_CASE("a directory without files names the variables to correct") {
+  const Runtime runtime;
+  const auto missing = [&](const Map& map) {
+    return missing_files(ratelimit_environment(variables(runtime.with(map))).value());
+  };
+  CHECK(missing({}).empty());
+  CHECK(missing({{"RUNTIME_ROOT", "/nonexistent"}}) ==
+        "there is no directory \"/nonexistent/sub/limits\"; mount it, or correct RUNTIME_ROOT, "
+        "RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY, whose values are joined by /");
+  runtime.add("none/a.json");
+  const std::string none = missing({{"RUNTIME_APPDIRECTORY", "limits/none"}});
+  CHECK(none.starts_with("no file in \""));
+  CHECK(none.find("/none\" ends with .yaml or .yml; put one with limits there, or correct") !=
+        std::string::npos);
 }
 
 TEST_CASE("problems of the configuration have the name of the variable") {
