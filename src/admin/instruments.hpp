@@ -67,10 +67,8 @@ struct Instruments {
   std::span<const std::string> restart_needed{};  ///< keys that wait for a restart, likewise
   const ReloadCounters* reloads = nullptr;
   const ShadowReload* shadow_reload = nullptr;
-  const FileReloadCounters* list_files = nullptr;  ///< of address lists
-  std::vector<KeySource> keys{};                   ///< of JWT providers with a URL
-  const FileReloadCounters* plan_files = nullptr;
-  const FileReloadCounters* key_files = nullptr;  ///< of JWT providers
+  const FileReloads* file_reloads = nullptr;
+  std::vector<KeySource> keys{};  ///< of JWT providers with a URL
   const limiter::UnknownPlans* unknown_plans = nullptr;
   const limiter::QuotaEvents* quota_events = nullptr;
   const telemetry::ExportCounters* exports = nullptr;  ///< nullptr: nothing is exported

@@ -331,19 +331,22 @@ void write_plans(MetricSink& out, const Instruments& in) {
 }
 
 void write_file_reloads(MetricSink& out, const Instruments& in) {
-  const bool has_lists = in.list_files != nullptr && !in.limiter.address_lists.empty();
-  const bool has_plans = in.plan_files != nullptr && !in.limiter.plans.names.empty();
-  const bool has_keys = in.key_files != nullptr && !in.limiter.token_providers.empty();
-  if (!has_lists && !has_plans && !has_keys) return;
+  if (in.file_reloads == nullptr) return;
+  const bool has_lists = !in.limiter.address_lists.empty();
+  const bool has_plans = !in.limiter.plans.names.empty();
+  const bool has_keys = !in.limiter.token_providers.empty();
+  const bool has_limits = in.rate_limit_service != nullptr;
+  if (!has_lists && !has_plans && !has_keys && !has_limits) return;
   out.family("weir_file_reloads_total", "counter",
              "Files read again because they have changed, by kind and result.");
   const auto add = [&out](const char* kind, const FileReloadCounters& counters) {
     out.sample({{"kind", kind}, {"result", "ok"}}, counters.ok.value());
     out.sample({{"kind", kind}, {"result", "failed"}}, counters.failed.value());
   };
-  if (has_lists) add("address_list", *in.list_files);
-  if (has_plans) add("plan_file", *in.plan_files);
-  if (has_keys) add("jwks_file", *in.key_files);
+  if (has_lists) add("address_list", in.file_reloads->address_lists);
+  if (has_plans) add("plan_file", in.file_reloads->plan_files);
+  if (has_keys) add("jwks_file", in.file_reloads->key_files);
+  if (has_limits) add("limit_file", in.file_reloads->limit_files);
 }
 
 void write_keys(MetricSink& out, const Instruments& in) {

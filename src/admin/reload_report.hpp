@@ -46,4 +46,11 @@ struct FileReloadCounters {
   Counter ok, failed;
 };
 
+struct FileReloads {
+  FileReloadCounters address_lists{};
+  FileReloadCounters plan_files{};
+  FileReloadCounters key_files{};    ///< of JWT providers
+  FileReloadCounters limit_files{};  ///< of the rate limit service: reloads that they caused
+};
+
 }  // namespace weir::admin

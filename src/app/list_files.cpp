@@ -17,33 +17,39 @@ std::string counted(std::size_t count, const char* one, const char* many) {
 void ListFiles::watch(std::shared_ptr<const config::Config> config) {
   report_unknown_plans();
   files_.clear();
-  limit_files_.clear();
+  limit_files_.reset();
   keep_earlier();
   config_ = std::move(config);
   unknown_plans_.forget();
   for (const config::ListFile& file : config_->list_files) {
     add(
-        file, "address list " + file.list.name(), counters_, [file] { return read_list(file); },
+        file, "address list " + file.list.name(), counters_.address_lists,
+        [file] { return read_list(file); },
         [list = file.list] { return counted(list.size(), "prefix", "prefixes"); });
   }
   for (const config::PlanFile& file : config_->plan_files) {
     add(
-        file, "plan file " + file.shown, plan_counters_,
+        file, "plan file " + file.shown, counters_.plan_files,
         [this, file] { return read_plans(*config_, file); },
         [table = file.table] { return counted(table.current().size(), "identity", "identities"); });
   }
   for (const config::KeyFile& file : config_->key_files) {
     publish_to_earlier(file);
     add(
-        file, "keys of " + file.provider, key_counters_, [this, file] { return read_keys(file); },
+        file, "keys of " + file.provider, counters_.key_files,
+        [this, file] { return read_keys(file); },
         [state = file.state] {
           return counted(state->keys.edition().keys->size(), "key", "keys");
         });
   }
-  for (const config::LimitFile& file : config_->limit_files)
-    limit_files_.push_back({file.path, FileChange(file.stamp)});
+  if (!config_->limit_file_names.empty()) {
+    config::StampedPaths read;
+    for (const config::LimitFile& file : config_->limit_files)
+      read.emplace_back(file.path, file.stamp);
+    limit_files_.emplace(read);
+  }
   next_check_.cancel();
-  if (!files_.empty() || !limit_files_.empty() || !config_->limiter.plans.names.empty()) check();
+  if (!files_.empty() || limit_files_ || !config_->limiter.plans.names.empty()) check();
 }
 
 void ListFiles::add(const config::DataFile& file, std::string name,
@@ -74,7 +80,7 @@ void ListFiles::publish_to_earlier(const config::KeyFile& file) const {
 void ListFiles::stop() {
   config_.reset();
   files_.clear();
-  limit_files_.clear();
+  limit_files_.reset();
   next_check_.cancel();
 }
 
@@ -93,16 +99,19 @@ void ListFiles::check() {
   next_check_.set(check_interval, [this] { check(); });
 }
 
-/// One reload for all files that have changed. A file that is wrong is reported by the reload, and
-/// is not read again before it changes.
+/// One reload for all files that have changed, and for those that were added or removed. A file
+/// that is wrong is reported by the reload, and is not read again before it changes.
 void ListFiles::check_limit_files() {
-  bool has_changed = false;
-  for (LimitFile& file : limit_files_) {
-    if (!file.change.note(config::stamp_of(file.path))) continue;
-    file.change.note_read();
-    has_changed = true;
-  }
-  if (has_changed) reload_();
+  if (!limit_files_) return;
+  if (!limit_files_->note(config::stamped_paths(config_->limit_file_names))) return;
+  limit_files_->note_read();
+  reload_([this](const admin::ReloadReport& report) { note_reload(report); });
+}
+
+void ListFiles::note_reload(const admin::ReloadReport& report) {
+  using enum admin::ReloadReport::Outcome;
+  if (report.outcome == applied) counters_.limit_files.ok.add();
+  if (report.outcome == rejected) counters_.limit_files.failed.add();
 }
 
 void ListFiles::check(Watched& watched) {

@@ -1,6 +1,6 @@
-// The files of address lists, of plans and of keys, which are read again when they change, those of
-// the rate limit service, for which the configuration is loaded again, and the names of plans that
-// are unknown, which are logged.
+// Watches the files that a configuration names. Those of address lists, of plans and of keys are
+// read again when they change. Those of the rate limit service cause a reload; so do files that are
+// added to its patterns or removed. Also logs the names of plans that are unknown.
 //
 // They are checked once a second, not by inotify(7), so the number of files is not limited by
 // watches. A file that cannot be read, is empty or has a wrong line is reported on the log, and its
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,26 +23,29 @@
 
 namespace weir::app {
 
-/// Decides when a file that is checked from time to time has to be read again. Pure.
-class FileChange {
+/// Decides when a file, or several that are read together, has to be read again. It is checked from
+/// time to time. Pure. Stamp: config::FileStamp or StampedPaths.
+template <class Stamp>
+class Change {
  public:
   /// `read`: the stamp of the file before it was read.
-  explicit FileChange(const config::FileStamp& read) : read_(read), seen_(read) {}
+  explicit Change(const Stamp& read) : read_(read), seen_(read) {}
 
   /// The stamp at a check. True: read the file now. That is the second check after a change, so
   /// that a file that is still being written is not read, and each later check until note_read().
-  bool note(const config::FileStamp& now) {
+  bool note(Stamp now) {
     const bool is_quiet = now == seen_;
-    seen_ = now;
-    return is_quiet && now != read_;
+    seen_ = std::move(now);
+    return is_quiet && seen_ != read_;
   }
   /// The file of the last check was read, whether its content was right or wrong.
   void note_read() { read_ = seen_; }
 
  private:
-  config::FileStamp read_;
-  config::FileStamp seen_;  ///< at the last check
+  Stamp read_;
+  Stamp seen_;  ///< at the last check
 };
+using FileChange = Change<config::FileStamp>;
 
 class ListFiles {
  public:
@@ -51,9 +55,11 @@ class ListFiles {
   using Replaced = std::shared_ptr<const void>;
   /// `replaced` gets the previous content of a file, which must be kept until every look-up in
   /// progress has ended.
-  /// `reload` is called when a file with limits has changed: they are policies.
+  /// Gets the result of a reload.
+  using Reloaded = std::function<void(const admin::ReloadReport&)>;
+  /// `reload` is called when files with limits have changed: they are policies.
   ListFiles(boost::asio::io_context& io, limiter::UnknownPlans& unknown_plans,
-            std::function<void(Replaced)> replaced, std::function<void()> reload)
+            std::function<void(Replaced)> replaced, std::function<void(Reloaded)> reload)
       : replaced_(std::move(replaced)),
         reload_(std::move(reload)),
         unknown_plans_(unknown_plans),
@@ -66,9 +72,7 @@ class ListFiles {
   void watch(std::shared_ptr<const config::Config> config);
   void stop();
 
-  const admin::FileReloadCounters& counters() const { return counters_; }
-  const admin::FileReloadCounters& plan_counters() const { return plan_counters_; }
-  const admin::FileReloadCounters& key_counters() const { return key_counters_; }
+  const admin::FileReloads& counters() const { return counters_; }
 
  private:
   /// The outcome of reading a file: its content has been replaced, unless there is a problem.
@@ -81,10 +85,6 @@ class ListFiles {
     std::string provider;
     std::string path;
     std::weak_ptr<identity::ProviderState> state;
-  };
-  struct LimitFile {
-    std::string path;
-    FileChange change;
   };
   struct Watched {
     std::string name;  ///< for the log: `address list office`
@@ -105,19 +105,18 @@ class ListFiles {
   void check();
   void check(Watched& watched);
   void check_limit_files();
+  void note_reload(const admin::ReloadReport& report);
   static void report(const Watched& watched, const std::vector<std::string>& problems);
   void report_unknown_plans();
 
   const std::function<void(Replaced)> replaced_;
-  const std::function<void()> reload_;
+  const std::function<void(Reloaded)> reload_;
   limiter::UnknownPlans& unknown_plans_;
   std::shared_ptr<const config::Config> config_;
   std::vector<Watched> files_;
-  std::vector<LimitFile> limit_files_;
+  std::optional<Change<config::StampedPaths>> limit_files_;
   std::vector<EarlierKeys> earlier_keys_;
-  admin::FileReloadCounters counters_;
-  admin::FileReloadCounters plan_counters_;
-  admin::FileReloadCounters key_counters_;
+  admin::FileReloads counters_;
   loop::Alarm next_check_;
 };
 

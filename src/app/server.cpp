@@ -109,12 +109,13 @@ class Server {
   loop::Alarm shutdown_end_{io_};
   loop::Alarm next_sweep_{io_};
   KeyFetchers key_fetchers_{io_, shared_.clock, random_seed(), write_to_log};
-  ListFiles list_files_{io_, shared_.unknown_plans,
-                        [this](const auto& replaced) {
-                          shadow_.drop_unread(replaced);
-                          workers_.drop_unread(replaced);
-                        },
-                        [this] { request_reload({.origin = "rate_limit_service.files"}); }};
+  ListFiles list_files_{
+      io_, shared_.unknown_plans,
+      [this](const auto& replaced) {
+        shadow_.drop_unread(replaced);
+        workers_.drop_unread(replaced);
+      },
+      [this](auto done) { request_reload({.origin = "rate_limit_service.files", .done = done}); }};
   EventLog event_log_{{io_, shared_.clock, running_, shared_.quota_events, workers_.with_shared(),
                        write_to_log, instance_name(), random_seed()}};
   Telemetry telemetry_{
@@ -191,10 +192,8 @@ std::shared_ptr<const admin::Instruments> Server::instruments() const {
       .restart_needed = config().restart_needed,
       .reloads = &reload_counters_,
       .shadow_reload = &shadow_.shown(),
-      .list_files = &list_files_.counters(),
+      .file_reloads = &list_files_.counters(),
       .keys = key_fetchers_.health(),
-      .plan_files = &list_files_.plan_counters(),
-      .key_files = &list_files_.key_counters(),
       .unknown_plans = &shared_.unknown_plans,
       .quota_events = &shared_.quota_events,
       .exports = telemetry_.counters(),

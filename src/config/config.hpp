@@ -18,6 +18,7 @@
 #include "config/files.hpp"
 #include "config/key_digests.hpp"
 #include "config/key_url.hpp"
+#include "config/limit_file_names.hpp"
 #include "config/webhook.hpp"
 #include "config/written.hpp"
 #include "limiter/options.hpp"
@@ -125,7 +126,8 @@ struct Config {
   std::vector<KeyUrl> key_urls{};  ///< of JWT providers
   std::vector<PlanFile> plan_files{};
   std::vector<LimitFile> limit_files{};
-  KeyDigests key_digests;  ///< to compare the file with another one
+  std::vector<LimitFileName> limit_file_names{};  ///< that `limit_files` are the files of
+  KeyDigests key_digests;                         ///< to compare the file with another one
   /// Keys whose values are those of the running configuration, because a change needs a restart.
   std::vector<std::string> restart_needed{};
   Presentation presentation;

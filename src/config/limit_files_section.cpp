@@ -1,7 +1,5 @@
 // `rate_limit_service.files`: files with limits, each of which becomes a policy.
 #include <algorithm>
-#include <filesystem>
-#include <glob.h>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,34 +18,6 @@ namespace {
 constexpr std::size_t most_file_patterns = 1000;
 constexpr std::size_t most_file_limits = 100'000;
 constexpr std::size_t largest_limit_file = DocumentLimits{}.bytes;
-constexpr std::string_view glob_characters = "*?[\\";
-
-/// Escapes the characters that have a meaning in patterns.
-std::string glob_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (glob_characters.find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-/// The files that match the pattern, sorted. Directories and names that begin with "." do not
-/// match.
-std::vector<std::string> files_matching(const std::string& pattern) {
-  glob_t found{};
-  std::vector<std::string> files;
-  if (::glob(pattern.c_str(), GLOB_MARK, nullptr, &found) == 0) {
-    for (std::size_t i = 0; i < found.gl_pathc; ++i) {
-      const std::string_view path = found.gl_pathv[i];
-      if (!path.ends_with('/'))
-        files.push_back(std::filesystem::path(path).lexically_normal().string());
-    }
-  }
-  ::globfree(&found);
-  std::ranges::sort(files);
-  return files;
-}
 
 /// A policy's name appears in response fields, so other characters than printable ASCII are
 /// percent-encoded.
@@ -104,16 +74,10 @@ class LimitFilesReader {
     const std::string& shown;
   };
 
-  static std::vector<std::string> paths_of(const Cursor& in, const std::string& written) {
-    std::string path = resolve_path(in, written);
-    std::error_code error;
-    if (written.find_first_of(glob_characters) == std::string::npos ||
-        std::filesystem::exists(path, error))
-      return {std::move(path)};
-    const bool is_absolute = std::filesystem::path(written).is_absolute();
-    const std::string directory = in.environment().directory.string();
-    std::vector<std::string> files = files_matching(
-        is_absolute || directory.empty() ? written : glob_escaped(directory) + '/' + written);
+  std::vector<std::string> paths_of(const Cursor& in, const std::string& written) {
+    const LimitFileName& name = to_.limit_file_names.emplace_back(
+        limit_file_name(written, resolve_path(in, written), in.environment().directory.string()));
+    std::vector<std::string> files = limit_file_paths(name);
     if (files.empty() && in.environment().reads_data_files)
       in.error_showing(
           "no file matches; put one there, or correct the pattern, which is relative to the "

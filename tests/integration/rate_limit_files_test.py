@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from harness.case import configuration
+from harness.exposition import labelled
 from harness.limit_fields import limit_fields
 from harness.preload import fast_clock
 from harness.reload_case import ReloadCase
@@ -35,6 +36,13 @@ class Reload(FileCase):
             routes=[{"respond": {"status": 200}, "limits": [{"policy": "edge.user", "key": "client"}]}])
         self.client = self.connect(self.serve(config, environment=fast_clock(10)))
 
+    def file_reloads(self, result):
+        return labelled(self.scrape(), "weir_file_reloads_total", kind="limit_file", result=result)
+
+    def has_other(self):
+        return any(name == "weir_decisions_total" and ("policy", "other.user") in labels
+                   for name, labels in self.scrape())
+
     def quota(self):
         return limit_fields(self.client.request("GET", "/")).policies["edge.user"]["q"]
 
@@ -43,11 +51,22 @@ class Reload(FileCase):
         self.assertEqual(self.quota(), 5)
         self.file.write_text(limits(7))
         eventually(lambda: self.quota() == 7, "the changed limit counts")
-        self.assertIn("rate_limit_service.files: ", self.weir.stderr)
-        # A new file counts from the next reload.
-        (self.directory / "other.yaml").write_text(limits(1, "other"))
+        eventually(lambda: "rate_limit_service.files: " in self.weir.stderr, "the reload is logged")
         self.file.write_text(limits(8))
         eventually(lambda: self.quota() == 8, "the file counts that is changed again")
+        eventually(lambda: self.file_reloads("ok") == 2, "both reloads are counted")
+
+    def test_a_file_that_is_added_or_removed_reloads_the_configuration(self):
+        self.begin()
+        self.assertFalse(self.has_other())
+        other = self.directory / "other.yaml"
+        other.write_text("domain: other\n- a\n")
+        eventually(lambda: self.file_reloads("failed") == 1, "a wrong file is added")
+        other.write_text(limits(1, "other"))
+        eventually(self.has_other, "the corrected file counts")
+        other.unlink()
+        eventually(lambda: not self.has_other(), "the limits of the removed file end")
+        eventually(lambda: self.file_reloads("ok") == 2, "the correction and the removal are counted")
 
     def test_a_wrong_file_keeps_the_configuration(self):
         self.begin()

@@ -1,5 +1,6 @@
 #include "app/list_files.hpp"
 
+#include <string>
 #include <string_view>
 
 #include "catch.hpp"
@@ -38,6 +39,23 @@ TEST_CASE("a file is read at the second check after a change") {
     CHECK(is_read == (row.reads[i] == 'r'));
     if (is_read) change.note_read();
   }
+}
+
+TEST_CASE("files that are read together are read when none of them changes any more") {
+  const auto files = [](std::string_view contents) {
+    config::StampedPaths all;
+    for (const char content : contents)
+      all.emplace_back("file " + std::to_string(all.size()), stamp(content));
+    return all;
+  };
+  Change<config::StampedPaths> change(files("a"));
+  CHECK_FALSE(change.note(files("ab")));  // added
+  CHECK_FALSE(change.note(files("ac")));  // still written
+  CHECK(change.note(files("ac")));
+  change.note_read();
+  CHECK_FALSE(change.note(files("ac")));
+  CHECK_FALSE(change.note(files("a")));  // removed
+  CHECK(change.note(files("a")));
 }
 
 TEST_CASE("a file that could not be read is read again at each check") {

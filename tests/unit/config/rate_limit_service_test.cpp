@@ -242,6 +242,29 @@ TEST_CASE("patterns match files in order, each once, and their content is part o
         std::vector<std::string>{"rate_limit_service"});
 }
 
+TEST_CASE("a file that is added to a pattern or removed changes what the names stand for") {
+  const Files files;
+  files.write("a.yaml", "domain: a\n");
+  files.write("[b].yaml", "domain: b\n");
+  const auto config = must_load("rate_limit_service: {files: [\"[b].yaml\", \"?.yaml\", a.yaml]}\n",
+                                files.environment());
+  const auto read = [&] {
+    StampedPaths paths;
+    for (const LimitFile& file : config->limit_files)
+      paths.emplace_back(file.path, file.stamp);
+    return paths;
+  }();
+  REQUIRE(read.size() == 2);
+  CHECK(stamped_paths(config->limit_file_names) == read);
+  files.write("c.yaml", "domain: c\n");
+  CHECK(stamped_paths(config->limit_file_names).at(2).first == files.path("c.yaml"));
+  std::filesystem::remove(files.path("c.yaml"));
+  CHECK(stamped_paths(config->limit_file_names) == read);
+  std::filesystem::remove(files.path("a.yaml"));
+  CHECK(stamped_paths(config->limit_file_names).at(1) ==
+        std::pair(files.path("a.yaml"), FileStamp{}));
+}
+
 TEST_CASE("problems of files are reported at their name, with the place in the file") {
   const Files files;
   files.write("a.yaml", "domain: d\ndescriptors: [{kay: a}]\n");
