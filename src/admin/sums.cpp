@@ -18,13 +18,16 @@ void RouteSum::add(const RouteCounters& part) {
 
 std::string_view route_name(const Instruments& in, std::size_t index) {
   const auto& routes = in.proxy.routes;
-  return index < routes.size() ? std::string_view(routes[index].name) : unmatched_route;
+  if (index < routes.size()) return routes[index].name;
+  const bool is_service = in.rate_limit_service != nullptr && index == routes.size();
+  return is_service ? service_route : unmatched_route;
 }
 
 std::vector<std::size_t> distinct_routes(const Instruments& in) {
   std::vector<std::size_t> indexes;
   std::unordered_set<std::string_view> seen;
-  for (std::size_t i = 0; i <= in.proxy.routes.size(); ++i) {
+  const std::size_t last = in.proxy.routes.size() + (in.rate_limit_service != nullptr ? 1 : 0);
+  for (std::size_t i = 0; i <= last; ++i) {
     if (seen.insert(route_name(in, i)).second) indexes.push_back(i);
   }
   return indexes;

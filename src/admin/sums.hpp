@@ -19,6 +19,8 @@ namespace weir::admin {
 
 /// The route of requests that no route matches, or whose head cannot be read.
 inline constexpr std::string_view unmatched_route = "none";
+/// The route of calls of the rate limit service.
+inline constexpr std::string_view service_route = "rate_limit_service";
 
 struct RouteSum {
   std::string_view name;
@@ -31,7 +33,8 @@ struct RouteSum {
 };
 
 /// The indexes of NamedCounters::routes, each name once: routes with the same name have the same
-/// counters. The last one is that of unmatched_route.
+/// counters. After the routes there is that of service_route, if the service is configured; the
+/// last one is that of unmatched_route.
 std::vector<std::size_t> distinct_routes(const Instruments& in);
 std::string_view route_name(const Instruments& in, std::size_t index);
 

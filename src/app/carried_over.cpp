@@ -16,6 +16,7 @@ Names route_names(const config::Config& config) {
   Names names;
   for (const auto& route : config.proxy.routes)
     names.push_back(route.name);
+  if (config.rate_limit_service) names.emplace_back(admin::service_route);
   names.emplace_back(admin::unmatched_route);
   return names;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "admin/sums.hpp"
 #include "app/log.hpp"
 #include "app/process.hpp"
 
@@ -70,7 +71,7 @@ std::shared_ptr<const rls::DescriptorRules> descriptor_rules_of(
 /// The names of all routes, then that of the rate limit service.
 std::vector<std::string> route_names_of(const config::Config& config) {
   auto names = listed_names(config.proxy.routes);
-  if (config.rate_limit_service) names.emplace_back("rate_limit_service");
+  if (config.rate_limit_service) names.emplace_back(admin::service_route);
   return names;
 }
 

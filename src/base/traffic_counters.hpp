@@ -56,7 +56,8 @@ struct Http2Counters {
 /// Counters by name, in the order of the configuration. After a reload, entries with a name of the
 /// previous configuration keep their counters; entries with the same name are the same object.
 struct NamedCounters {
-  /// The last one counts requests that no route matched or whose head could not be read.
+  /// After the routes there are the counters of the rate limit service, if it is configured. The
+  /// last ones count requests that no route matched or whose head could not be read.
   std::vector<std::shared_ptr<RouteCounters>> routes;
   std::vector<std::shared_ptr<UpstreamCounters>> upstreams;
   std::vector<std::shared_ptr<TokenCounters>> token_providers;

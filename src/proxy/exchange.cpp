@@ -147,6 +147,7 @@ loop::Task<> Exchange::serve_rate_limit_call() {
   // A reload has removed or added the service, and the listener follows a moment later.
   if (!is_check && !generation_->descriptor_rules)
     co_return co_await refuse({503, "the rate limit service is not configured"});
+  if (!is_check) count_.use(*generation_->counters->routes[options().routes.size()]);
   std::string message;
   {
     RateLimitExchange call({.context = context_,
