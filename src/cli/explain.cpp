@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "cli/admin_call.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/explained_call.hpp"
 #include "cli/explanation.hpp"
 #include "cli/live_state.hpp"
 #include "config/load.hpp"
@@ -23,6 +26,7 @@ struct ExplainOptions {
   std::string file = "/etc/weir/weir.yaml";
   std::string peer = "127.0.0.1";
   RequestArguments request;
+  CallArguments call;
   AdminTarget live{.url = {}, .token_file = {}};
   bool json = false;
 };
@@ -103,7 +107,8 @@ bool compare_configurations(const AdminTarget& target, const std::string& file,
 /// override. Returns false as above.
 bool read_live_states(const AdminTarget& target, Explanation& explanation, int& code) {
   for (ExplainedLimit& limit : explanation.limits) {
-    if (!limit.identity.hash) continue;
+    // The numbers of a policy that the file replaces by a denial mean nothing.
+    if (!limit.identity.hash || limit.numbers_from == "file") continue;
     std::string query = "/v1/limits?policy=" + percent_encoded(limit.policy->name) +
                         "&key=" + hash_text(*limit.identity.hash);
     if (explanation.plan && !explanation.plan->name.empty())
@@ -122,29 +127,56 @@ bool read_live_states(const AdminTarget& target, Explanation& explanation, int& 
   return true;
 }
 
+/// Explains a request or a call with the overrides that a running instance has.
+using Explain = std::function<Explanation(std::span<const KnownOverrides>)>;
+
+int print_explanation(const ExplainOptions& options, const app::LoadedConfig& loaded, Instant now,
+                      const Explain& explain_with) {
+  Explanation explanation = explain_with({});
+  if (!options.live.url.empty()) {
+    int code = succeeded;
+    if (!compare_configurations(options.live, options.file, loaded.hash, code)) return code;
+    const auto overrides = live_overrides(options.live, explanation, *loaded.config, now, code);
+    if (!overrides) return code;
+    explanation = explain_with(*overrides);
+    if (!read_live_states(options.live, explanation, code)) return code;
+  }
+  std::cout << (options.json ? to_json(explanation) + '\n' : to_text(explanation));
+  return succeeded;
+}
+
+/// Empty: the problems are printed.
+std::optional<app::LoadedConfig> load_explained(const std::string& file) {
+  auto loaded = app::file_source(file).load(config::for_ever, nullptr);
+  if (loaded) return *std::move(loaded);
+  print_diagnostics(std::cerr, file, loaded.error());
+  return std::nullopt;
+}
+
 int run_explain(const ExplainOptions& options) {
   const auto peer = IpAddress::parse(options.peer);
   if (!peer) return refuse("explain", "--peer: expected an IP address, such as 192.0.2.7");
   const auto head = request_head(options.request);
   if (!head) return refuse("explain", head.error().message);
-  const auto loaded = app::file_source(options.file).load(config::for_ever, nullptr);
-  if (!loaded) {
-    print_diagnostics(std::cerr, options.file, loaded.error());
-    return refused;
-  }
-  const config::Config& config = *loaded->config;
+  const auto loaded = load_explained(options.file);
+  if (!loaded) return refused;
   const Instant now = MonotonicClock().now();
-  Explanation explanation = explain(config, *peer, *head, now);
-  if (!options.live.url.empty()) {
-    int code = succeeded;
-    if (!compare_configurations(options.live, options.file, loaded->hash, code)) return code;
-    const auto overrides = live_overrides(options.live, explanation, config, now, code);
-    if (!overrides) return code;
-    explanation = explain(config, *peer, *head, now, *overrides);
-    if (!read_live_states(options.live, explanation, code)) return code;
-  }
-  std::cout << (options.json ? to_json(explanation) + '\n' : to_text(explanation));
-  return succeeded;
+  return print_explanation(options, *loaded, now, [&](std::span<const KnownOverrides> overrides) {
+    return explain(*loaded->config, *peer, *head, now, overrides);
+  });
+}
+
+int run_explain_call(const ExplainOptions& options) {
+  const auto call = read_call(options.call);
+  if (!call) return refuse("explain", call.error().message);
+  const auto loaded = load_explained(options.file);
+  if (!loaded) return refused;
+  if (!loaded->config->rate_limit_service)
+    return refuse("explain", "--domain: the configuration has no rate_limit_service");
+  const Instant now = MonotonicClock().now();
+  return print_explanation(options, *loaded, now, [&](std::span<const KnownOverrides> overrides) {
+    return explain_call(*loaded->config, *call, now, overrides);
+  });
 }
 
 }  // namespace
@@ -156,20 +188,37 @@ void add_explain(CLI::App& root, Action& chosen) {
   command->add_option("--config,-c", options->file, "The configuration")
       ->type_name("FILE")
       ->capture_default_str();
-  command->add_option("URL", options->request.url, "The URL that the client requests")
-      ->type_name("")
-      ->required();
-  command->add_option("--method,-X", options->request.method, "The method of the request")
-      ->type_name("METHOD")
-      ->capture_default_str();
-  command->add_option("--peer", options->peer, "The address that the connection comes from")
-      ->type_name("IP")
-      ->capture_default_str();
+  auto* const url =
+      command->add_option("URL", options->request.url, "The URL that the client requests")
+          ->type_name("");
+  auto* const method =
+      command->add_option("--method,-X", options->request.method, "The method of the request")
+          ->type_name("METHOD")
+          ->capture_default_str();
+  auto* const peer =
+      command->add_option("--peer", options->peer, "The address that the connection comes from")
+          ->type_name("IP")
+          ->capture_default_str();
+  auto* const header = command
+                           ->add_option("--header,-H", options->request.fields,
+                                        "A field of the request; may be given several times")
+                           ->type_name("'NAME: VALUE'")
+                           ->allow_extra_args(false);
+  auto* const domain =
+      command
+          ->add_option("--domain", options->call.domain,
+                       "Explain a call of the rate limit service with this domain, not a URL")
+          ->type_name("NAME")
+          ->excludes(url)
+          ->excludes(method)
+          ->excludes(peer)
+          ->excludes(header);
   command
-      ->add_option("--header,-H", options->request.fields,
-                   "A field of the request; may be given several times")
-      ->type_name("'NAME: VALUE'")
-      ->allow_extra_args(false);
+      ->add_option("--descriptor", options->call.descriptors,
+                   "A descriptor of the call, with its entries in order; may be given several "
+                   "times")
+      ->type_name("KEY=VALUE")
+      ->needs(domain);
   add_admin_target(*command, options->live,
                    "Also show the overrides and the present state of each key in a running "
                    "instance: http://HOST:PORT or unix:/path",
@@ -182,8 +231,15 @@ void add_explain(CLI::App& root, Action& chosen) {
       "is taken as written. Keys are shown as\n"
       "their keyed hash. A number that comes from a variable or a file is shown as (from the\n"
       "environment), which is a string in --json. Example:\n"
-      "  weir explain -c weir.yaml -H 'X-Api-Key: abc' 'https://api.example.com/v1/search?q=a'");
-  command->callback([&chosen, options] { chosen = [options] { return run_explain(*options); }; });
+      "  weir explain -c weir.yaml -H 'X-Api-Key: abc' 'https://api.example.com/v1/search?q=a'\n"
+      "  weir explain -c weir.yaml --domain edge --descriptor path=/login "
+      "remote_address=192.0.2.7");
+  command->callback([&chosen, options, url, domain] {
+    if (url->empty() && domain->empty()) throw CLI::RequiredError("URL");
+    chosen = [options, is_call = !domain->empty()] {
+      return is_call ? run_explain_call(*options) : run_explain(*options);
+    };
+  });
 }
 
 }  // namespace weir::cli

@@ -194,7 +194,7 @@ class Explainer {
         const limiter::TracedLimit& traced = trace.limits[next++];
         take_plan(traced, to);
         take_identities(traced, evidence[i].evidence, tokens, to);
-        take_override(now, to);
+        take_override(config_, overrides_, now, to);
         to.because = why(traced, trace.plan, evidence[i].evidence.client, to);
         if (!to.is_unlimited) take_decision(traced, to);
       }
@@ -251,27 +251,6 @@ class Explainer {
     to.numbers = planned->terms.numbers;
     to.rates = rate_texts(shown_rates(config_, *to.policy, *planned), planned->terms.numbers);
     to.hides_numbers |= shown_terms(config_, *to.policy, *planned).hides_numbers();
-  }
-
-  /// Shows the override in force, if there is one.
-  void take_override(Instant now, ExplainedLimit& to) {
-    using rules::OverrideEffect;
-    if (!to.identity.hash) return;
-    const auto known = std::ranges::find(overrides_, *to.identity.hash, &KnownOverrides::identity);
-    if (known == overrides_.end()) return;
-    const auto index = static_cast<std::uint32_t>(to.policy - config_.limiter.policies.data());
-    const auto found = store::in_force(known->entries, index, to.policy->numbers, now);
-    if (found.effect == OverrideEffect::none || found.effect == OverrideEffect::malformed) return;
-    to.numbers_from = "override";
-    to.is_unlimited = found.effect == OverrideEffect::unlimited;
-    to.is_denied = found.effect == OverrideEffect::denied;
-    if (found.numbers == nullptr) return;
-    to.numbers = *found.numbers;
-    to.rates = rate_texts(config_.shown()["overrides"], to.numbers);
-    // Numbers that the override does not set are those of the policy, and those of a plan that it
-    // names are the plan's.
-    for (const limiter::PlannedTerms& planned : to.policy->planned)
-      to.hides_numbers |= shown_terms(config_, *to.policy, planned).hides_numbers();
   }
 
   /// Shows the identity that counts, or the first one that was looked for.
@@ -393,6 +372,27 @@ class Explainer {
 };
 
 }  // namespace
+
+void take_override(const config::Config& config, std::span<const KnownOverrides> overrides,
+                   Instant now, ExplainedLimit& to) {
+  using rules::OverrideEffect;
+  if (!to.identity.hash) return;
+  const auto known = std::ranges::find(overrides, *to.identity.hash, &KnownOverrides::identity);
+  if (known == overrides.end()) return;
+  const auto index = static_cast<std::uint32_t>(to.policy - config.limiter.policies.data());
+  const auto found = store::in_force(known->entries, index, to.policy->numbers, now);
+  if (found.effect == OverrideEffect::none || found.effect == OverrideEffect::malformed) return;
+  to.numbers_from = "override";
+  to.is_unlimited = found.effect == OverrideEffect::unlimited;
+  to.is_denied = found.effect == OverrideEffect::denied;
+  if (found.numbers == nullptr) return;
+  to.numbers = *found.numbers;
+  to.rates = rate_texts(config.shown()["overrides"], to.numbers);
+  // Numbers that the override does not set are those of the policy, and those of a plan that it
+  // names are the plan's.
+  for (const limiter::PlannedTerms& planned : to.policy->planned)
+    to.hides_numbers |= shown_terms(config, *to.policy, planned).hides_numbers();
+}
 
 Explanation explain(const config::Config& config, offline::Instance& instance,
                     const Received& received, std::span<const KnownOverrides> overrides) {

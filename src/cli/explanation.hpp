@@ -71,10 +71,11 @@ struct ExplainedCondition {
 };
 
 struct ExplainedLimit {
-  const options::Route* route = nullptr;  ///< the route that has the limit
+  const options::Route* route = nullptr;  ///< the route that has the limit; a call has none
+  std::size_t descriptor = 0;             ///< of a call: index of the descriptor that has the limit
   const limiter::Policy* policy = nullptr;
   rules::Policy numbers{};                       ///< the numbers in force
-  std::string_view numbers_from = "policy";      ///< or plan, override
+  std::string_view numbers_from = "policy";      ///< or plan, override; file: requests_per_unit: 0
   std::string because;                           ///< why it applies, or does not
   std::vector<ExplainedCondition> conditions{};  ///< that were evaluated
   ExplainedIdentity identity;
@@ -83,7 +84,7 @@ struct ExplainedLimit {
   std::string held_until;          ///< `, held until the response, charged for status 401`
   std::vector<std::string> rates;  ///< as the configuration has them
   bool is_unlimited = false;       ///< by the plan or an override, so it does not apply
-  bool is_denied = false;          ///< by an override
+  bool is_denied = false;          ///< by an override, or by a file
   bool hides_numbers = false;      ///< a number comes from a variable or a file
   bool hides_cost = false;         ///< the cost comes from a variable or a file
   /// The answer of an empty store; none if the limit does not apply.
@@ -110,7 +111,23 @@ struct ExplainedPlan {
   std::string from;       ///< the source, or why none counts: `header x-plan`
 };
 
+/// A descriptor of a call, without the values of its entries.
+struct ExplainedDescriptor {
+  std::string entries;                 ///< their keys: `path, remote_address`
+  std::vector<std::string> matches{};  ///< the descriptors of a file that match, one an entry
+  std::string because{};               ///< the limit of the file that applies, or why none does
+  std::string_view code{};             ///< OK or OVER_LIMIT; empty: the call is refused
+  std::optional<std::uint32_t> remaining{};  ///< as in the response
+};
+
+/// A call of the rate limit service.
+struct ExplainedCall {
+  std::string domain;
+  std::vector<ExplainedDescriptor> descriptors{};
+};
+
 struct Explanation {
+  std::optional<ExplainedCall> call{};  ///< in place of a request, client and route
   ExplainedRequest request;
   std::string client;  ///< its address
   /// The request that `decide` routes see; none if no such route was considered, or if no field
@@ -165,6 +182,10 @@ ExplainedRequest shown_head(std::string_view head);
 /// `asked` is the request that the peer sent, `original` the one read from its fields.
 ExplainedOriginal shown_original(const http::RequestView& asked, const http::RequestView& original,
                                  bool peer_is_trusted);
+
+/// Shows the override of the limit's identity that is in force, if there is one.
+void take_override(const config::Config& config, std::span<const KnownOverrides> overrides,
+                   Instant now, ExplainedLimit& to);
 
 /// True if the limit does not apply because of this condition, or cannot be decided.
 bool decides(const limiter::TracedCondition& condition);

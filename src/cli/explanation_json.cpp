@@ -102,20 +102,24 @@ Json live_of(const LiveState& live) {
 }
 
 Json limit_of(const ExplainedLimit& limit) {
-  Json json{{"policy", limit.policy->name},
-            {"route", limit.route->name},
-            {"algorithm", rules::to_string(limit.policy->numbers.algorithm)},
-            {"shadow", limit.policy->shadow},
-            {"applies", limit.decision.has_value()},
-            {"because", limit.because},
-            {"identity", identity_of(limit.identity)},
-            {"cost", shown(limit.hides_cost, limit.cost)},
-            {"held", limit.holds},
-            {"numbers", numbers_of(limit)},
-            {"allowed", nullptr},
-            {"remaining", nullptr},
-            {"reset_after", nullptr},
-            {"retry_after", nullptr}};
+  Json json{{"policy", limit.policy->name}};
+  if (limit.route != nullptr) {
+    json["route"] = limit.route->name;
+  } else {
+    json["descriptor"] = limit.descriptor;
+  }
+  json.update(Json{{"algorithm", rules::to_string(limit.policy->numbers.algorithm)},
+                   {"shadow", limit.policy->shadow},
+                   {"applies", limit.decision.has_value()},
+                   {"because", limit.because},
+                   {"identity", identity_of(limit.identity)},
+                   {"cost", shown(limit.hides_cost, limit.cost)},
+                   {"held", limit.holds},
+                   {"numbers", numbers_of(limit)},
+                   {"allowed", nullptr},
+                   {"remaining", nullptr},
+                   {"reset_after", nullptr},
+                   {"retry_after", nullptr}});
   if (limit.live) json["live"] = live_of(*limit.live);
   if (!limit.conditions.empty()) json["conditions"] = conditions_of(limit.conditions);
   if (!limit.decision) return json;
@@ -144,9 +148,41 @@ Json verdict_of(const ExplainedVerdict& verdict) {
   return json;
 }
 
+Json descriptor_of(const ExplainedDescriptor& one) {
+  Json json{{"entries", one.entries},
+            {"matches", one.matches},
+            {"because", one.because},
+            {"code", nullptr},
+            {"limit_remaining", nullptr}};
+  if (!one.code.empty()) json["code"] = one.code;
+  if (one.remaining) json["limit_remaining"] = *one.remaining;
+  return json;
+}
+
+Json limits_of(const Explanation& explanation) {
+  Json all = Json::array();
+  for (const ExplainedLimit& limit : explanation.limits)
+    all.push_back(limit_of(limit));
+  return all;
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string call_text(const Explanation& explanation) {
+  Json json{{"domain", explanation.call->domain}, {"descriptors", Json::array()}};
+  for (const ExplainedDescriptor& one : explanation.call->descriptors)
+    json["descriptors"].push_back(descriptor_of(one));
+  json["limits"] = limits_of(explanation);
+  json["verdict"] = verdict_of(explanation.verdict);
+  return dumped(json);
+}
+
 }  // namespace
 
 std::string to_json(const Explanation& explanation) {
+  if (explanation.call) return call_text(explanation);
   Json json{{"route", nullptr}, {"upstream", nullptr}, {"plan", nullptr}};
   if (explanation.route != nullptr) json["route"] = explanation.route->name;
   if (explanation.upstream != nullptr) json["upstream"] = explanation.upstream->name;
@@ -159,12 +195,10 @@ std::string to_json(const Explanation& explanation) {
   json["skipped"] = Json::array();
   for (const SkippedRoute& one : explanation.skipped)
     json["skipped"].push_back({{"route", one.route}, {"because", one.because}});
-  json["limits"] = Json::array();
-  for (const ExplainedLimit& limit : explanation.limits)
-    json["limits"].push_back(limit_of(limit));
+  json["limits"] = limits_of(explanation);
   json["verdict"] = verdict_of(explanation.verdict);
   if (explanation.original) json["original_request"] = original_of(*explanation.original);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return dumped(json);
 }
 
 }  // namespace weir::cli

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "base/text.hpp"
 #include "cli/explanation.hpp"
@@ -73,7 +74,9 @@ std::string key_text(const ExplainedIdentity& identity) {
 }
 
 std::string decision_text(const ExplainedLimit& limit) {
-  if (limit.is_denied) return "denied by an override";
+  if (limit.is_denied)
+    return limit.numbers_from == "file" ? "denied, requests_per_unit is 0"
+                                        : "denied by an override";
   const rules::Decision& decision = *limit.decision;
   const bool is_hidden = limit.hides_decision();
   std::string text = decision.allowed ? "allowed, " : "denied, ";
@@ -113,6 +116,23 @@ void add_limit(std::string& out, const Explanation& explanation, const Explained
     add_row(out, "  answer", decision_text(limit));
   }
   if (limit.live) add_row(out, "  now", live_text(*limit.live));
+}
+
+void add_call(std::string& out, const ExplainedCall& call) {
+  add_row(out, "domain", call.domain);
+  for (const ExplainedDescriptor& one : call.descriptors) {
+    add_row(out, "descriptor", one.entries);
+    std::string matches;
+    for (const std::string& text : one.matches)
+      matches.append(matches.empty() ? "" : " > ").append(text);
+    add_row(out, "  matches", (matches.empty() ? "none" : matches) + "; " + one.because);
+    std::string status(one.code);
+    constexpr auto unlimited = std::numeric_limits<std::uint32_t>::max();
+    if (one.remaining)
+      status += *one.remaining == unlimited ? ", unlimited"
+                                            : ", " + std::to_string(*one.remaining) + " remaining";
+    if (!status.empty()) add_row(out, "  status", status);
+  }
 }
 
 void add_request(std::string& out, const Explanation& explanation) {
@@ -172,10 +192,8 @@ std::string verdict_text(const Explanation& explanation) {
   return text;
 }
 
-}  // namespace
-
-std::string to_text(const Explanation& explanation) {
-  std::string out;
+/// The request, its client and its route.
+void add_route(std::string& out, const Explanation& explanation) {
   add_request(out, explanation);
   add_row(out, "route", route_text(explanation));
   if (explanation.address)
@@ -185,6 +203,17 @@ std::string to_text(const Explanation& explanation) {
   if (!explanation.upstream_path.empty()) add_row(out, "  path", explanation.upstream_path);
   if (explanation.plan) add_row(out, "plan", explained_plan(*explanation.plan));
   add_skipped(out, explanation.skipped);
+}
+
+}  // namespace
+
+std::string to_text(const Explanation& explanation) {
+  std::string out;
+  if (explanation.call) {
+    add_call(out, *explanation.call);
+  } else {
+    add_route(out, explanation);
+  }
   for (const ExplainedLimit& limit : explanation.limits)
     add_limit(out, explanation, limit);
   out += '\n';

@@ -123,4 +123,16 @@ FileLimit find_limit(const DomainRules& domain, Entries entries, SearchScratch& 
   return {.limit = &*level->node->limit, .counted = scratch.counted};
 }
 
+std::vector<const options::DescriptorNode*> find_nodes(const DomainRules& domain, Entries entries) {
+  std::vector<const options::DescriptorNode*> nodes;
+  std::string text;
+  const DescriptorLevel* level = &domain.root;
+  for (identity::DescriptorEntry entry : entries) {
+    level = next_level(*level, entry, text);
+    if (level == nullptr) break;
+    nodes.push_back(level->node);
+  }
+  return nodes;
+}
+
 }  // namespace weir::rls

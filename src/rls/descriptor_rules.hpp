@@ -77,6 +77,11 @@ struct SearchScratch {
 FileLimit find_limit(const DomainRules& domain, std::span<const identity::DescriptorEntry> entries,
                      SearchScratch& scratch);
 
+/// Returns the descriptors of a file that the entries lead to, for people: one for each entry,
+/// until nothing matches. find_limit() takes the same way.
+std::vector<const options::DescriptorNode*> find_nodes(
+    const DomainRules& domain, std::span<const identity::DescriptorEntry> entries);
+
 /// Whether the descriptor has the entries of `wanted` and no others, in any order.
 bool matches(const options::PolicyDescriptor& wanted,
              std::span<const identity::DescriptorEntry> entries);

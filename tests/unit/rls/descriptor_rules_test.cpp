@@ -76,6 +76,25 @@ TEST_CASE("The most specific rule of each entry counts, and the limit of the las
   CHECK(found(without_any, {{"unknown", "x"}}) == 0);
 }
 
+TEST_CASE("The descriptors on the way to a limit are shown until nothing matches") {
+  options::RateLimitService service;
+  service.domains = {
+      {.name = "d",
+       .descriptors = {node("path", "", 1), node("path", "/a*", 2, {node("user", "", 3)}),
+                       node("path", "/a/b", 0, {node("user", "root", 4)})}}};
+  const DescriptorRules rules(service);
+  const auto texts = [&](const Entries& entries) {
+    std::string all;
+    for (const DescriptorNode* const one : find_nodes(*rules.find_domain("d"), entries))
+      all += one->text + ' ';
+    return all;
+  };
+  CHECK(texts({{"path", "/x"}}) == "path ");
+  CHECK(texts({{"path", "/ab"}, {"user", "u"}}) == "path_/a* user ");
+  CHECK(texts({{"path", "/a/b"}, {"user", "u"}}) == "path_/a/b ");
+  CHECK(texts({{"other", "x"}}).empty());
+}
+
 TEST_CASE("A star stands for any characters") {
   const struct {
     std::string pattern, value;
