@@ -10,10 +10,13 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/descriptor_arguments.hpp"
 #include "config/data_files.hpp"
 #include "config/load.hpp"
 #include "config/suggest.hpp"
+#include "identity/descriptor_key.hpp"
 #include "identity/written_key.hpp"
+#include "rls/descriptor_rules.hpp"
 
 namespace weir::cli {
 namespace {
@@ -72,6 +75,24 @@ config::Loaded load_without_data_files(const std::string& file) {
   return config::load_text(*text, environment);
 }
 
+void warn_of_missing_secret(const config::Config& config) {
+  if (config.limiter.identity_key == sip_key_from_secret({}))
+    std::cerr << "weir hash: identity_secret is not set here: an instance that has one shows other "
+                 "hashes\n";
+}
+
+/// The key that a limit of a file has for these entries.
+int hash_entries(const config::Config& config, const std::vector<std::string>& texts) {
+  const auto entries = read_entries_of(texts);
+  if (!entries) return refuse("hash", "VALUE: " + entries.error().message);
+  std::string line;
+  append_hex(line,
+             identity::key_of_entries(*entries, rls::configured_kind, config.limiter.identity_key));
+  std::cout << line << '\n';
+  warn_of_missing_secret(config);
+  return succeeded;
+}
+
 int hash(const HashOptions& options) {
   const auto loaded = load_without_data_files(options.file);
   if (!loaded) {
@@ -90,6 +111,8 @@ int hash(const HashOptions& options) {
                               config::hint(options.identity, names));
   }
   const auto index = static_cast<std::size_t>(found - config.limiter.identities.begin());
+  if (config.rate_limit_service && index == config.rate_limit_service->identity)
+    return hash_entries(config, values_of(options));
   const auto rules = config::plan_line_rules(config, index);
   const identity::Source shown = config.shown()["identities"][found->name](found->source);
   const std::vector<std::string> values = values_of(options);
@@ -102,9 +125,7 @@ int hash(const HashOptions& options) {
       std::ranges::any_of(all, [](const auto& keys) { return keys.size() > 1; });
   for (const auto& keys : all)
     print_keys(keys, shows_sources);
-  if (config.limiter.identity_key == sip_key_from_secret({}))
-    std::cerr << "weir hash: identity_secret is not set here: an instance that has one shows other "
-                 "hashes\n";
+  warn_of_missing_secret(config);
   return succeeded;
 }
 
@@ -128,8 +149,13 @@ void add_hash(CLI::App& root, Action& chosen) {
       "An identity with all_of takes a VALUE for each source, in its order; others print a line\n"
       "for each VALUE. If a request can have the value in several ways (any_of, or a claim that\n"
       "may be a number), each hash is printed with its source. identity_secret must be that of\n"
-      "the running instance. Plan files, address lists and JWK sets are not read. Example:\n"
-      "  weir hash -c weir.yaml --identity client 192.0.2.7");
+      "the running instance. Plan files, address lists and JWK sets are not read. With\n"
+      "rate_limit_service, --identity descriptor takes the entries of a descriptor as KEY=VALUE, "
+      "in\n"
+      "their order, with the pattern in place of a value whose pattern has share_threshold. "
+      "Examples:\n"
+      "  weir hash -c weir.yaml --identity client 192.0.2.7\n"
+      "  weir hash -c weir.yaml --identity descriptor path=/login remote_address=192.0.2.7");
   command->callback([&chosen, options] { chosen = [options] { return hash(*options); }; });
 }
 
