@@ -131,9 +131,10 @@ void write_leases(MetricSink& out, const Instruments& in) {
 
 void write_holds(MetricSink& out, const Instruments& in) {
   using limiter::PolicyCounters;
+  const std::vector<bool> holds = holding_policies(in);
   std::vector<std::size_t> holding, queueing;
   for (std::size_t i = 0; i < in.limiter.policies.size(); ++i) {
-    if (holds_units(in, i)) holding.push_back(i);
+    if (holds[i]) holding.push_back(i);
     if (in.limiter.policies[i].queue > 0) queueing.push_back(i);
   }
   if (holding.empty()) return;

@@ -12,7 +12,6 @@
 
 #include "admin/messages.hpp"
 #include "admin/process_stats.hpp"
-#include "admin/status_source.hpp"
 #include "status/json.hpp"
 #include "status/page.hpp"
 
@@ -72,9 +71,15 @@ std::vector<AdminEndpoint> StatusFeed::endpoints() {
 
 status::WindowReport StatusFeed::read() {
   const Instant now = clock_.now();
-  status::Status status = read_status(*shown_(), read_process_usage(), now);
-  status.top = top_.at(now);
-  return window_.add(std::move(status));
+  try {
+    status::Status status = source_.read(shown_(), read_process_usage(), now);
+    status.top = top_.at(now);
+    return window_.add(std::move(status));
+  } catch (...) {
+    source_.restart();
+    window_ = {};
+    throw;
+  }
 }
 
 /// Without the token the page has nothing of the process.

@@ -25,6 +25,7 @@
 
 #include "admin/endpoints.hpp"
 #include "admin/latest_top_keys.hpp"
+#include "admin/status_source.hpp"
 #include "base/clock.hpp"
 #include "base/time.hpp"
 #include "status/window.hpp"
@@ -74,6 +75,7 @@ class StatusFeed {
   const FeedTimes times_;
   const MonotonicClock clock_;
   LatestTopKeys top_;
+  StatusSource source_;
   status::Window window_;
   std::list<boost::asio::steady_timer*> pages_;  ///< expire when there is another event
   std::shared_ptr<const std::string> event_;     ///< the latest; nullptr: no page is open

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "admin/readiness.hpp"
 #include "admin/sums.hpp"
@@ -32,58 +33,26 @@ status::Configuration configuration_status(const Instruments& in) {
   return made;
 }
 
-/// Adds up the statuses of a class at once: a sum for each status of each route would be large.
+/// What a route has counted, except durations. Each change makes it larger.
+std::uint64_t counted(const RouteCounters& part) {
+  std::uint64_t sum = part.denied.value();
+  for (const Counter& responses : part.by_class)
+    sum += responses.value();
+  return sum;
+}
+
 void add(status::Route& sum, const RouteCounters& part) {
-  for (std::size_t i = 0; i < part.by_status.size(); ++i)
-    sum.responses[i / 100] += part.by_status[i].value();
+  for (std::size_t i = 0; i < part.by_class.size(); ++i)
+    sum.responses[i] += part.by_class[i].value();
   sum.denied += part.denied.value();
   sum.duration.add(part.duration);
 }
 
-std::vector<status::Route> route_statuses(const Instruments& in) {
-  std::vector<status::Route> routes;
-  for (const std::size_t i : distinct_routes(in)) {
-    status::Route& route = routes.emplace_back();
-    route.name = route_name(in, i);
-    for (const auto& worker : in.named)
-      add(route, *worker->routes[i]);
-  }
-  return routes;
-}
-
-status::Policy policy_status(const Instruments& in, std::size_t index) {
-  using limiter::PolicyCounters;
-  const limiter::Policy& policy = in.limiter.policies[index];
-  const auto count = [&](Counter PolicyCounters::*counter) {
-    return total(in.policies,
-                 [&](const auto& policies) { return (policies[index].get()->*counter).value(); });
-  };
-  const auto gauge = [&](Gauge PolicyCounters::*value) {
-    return total(in.policies,
-                 [&](const auto& policies) { return (policies[index].get()->*value).value(); });
-  };
-  status::Policy made{.name = policy.name,
-                      .algorithm = std::string(to_string(policy.numbers.algorithm)),
-                      .is_shadow = policy.shadow,
-                      .allowed = count(&PolicyCounters::allowed),
-                      .denied = count(&PolicyCounters::denied),
-                      .shadow_denied = count(&PolicyCounters::shadow_denied),
-                      .delayed = count(&PolicyCounters::delayed),
-                      .errors = count(&PolicyCounters::error)};
-  if (holds_units(in, index)) made.held = gauge(&PolicyCounters::held);
-  if (policy.queue > 0) made.queued = gauge(&PolicyCounters::queued);
-  if (policy.lease) {
-    made.leased = total(in.policies,
-                        [index](const auto& policies) { return policies[index]->leased->value(); });
-  }
-  return made;
-}
-
-std::vector<status::Policy> policy_statuses(const Instruments& in) {
-  std::vector<status::Policy> policies;
-  for (std::size_t i = 0; i < in.limiter.policies.size(); ++i)
-    policies.push_back(policy_status(in, i));
-  return policies;
+status::Route route_status(const Instruments& in, std::size_t index) {
+  status::Route route{.name = std::string(route_name(in, index))};
+  for (const auto& worker : in.named)
+    add(route, *worker->routes[index]);
+  return route;
 }
 
 std::vector<status::Decider> decider_statuses(const Instruments& in) {
@@ -179,19 +148,107 @@ std::vector<status::TokenKeys> key_statuses(const Instruments& in) {
 
 }  // namespace
 
-status::Status read_status(const Instruments& instruments, const ProcessStats& process,
-                           Instant now) {
-  ReadinessReport readiness = report_readiness(instruments);
+/// Reads what belongs to the configuration.
+void StatusSource::learn(const Instruments& in) {
+  routes_.clear();
+  for (const std::size_t index : distinct_routes(in))
+    routes_.push_back({.index = index});
+  policies_.clear();
+  const std::vector<bool> holding = holding_policies(in);
+  for (std::size_t i = 0; i < holding.size(); ++i) {
+    const limiter::Policy& policy = in.limiter.policies[i];
+    policies_.push_back({.holds = holding[i], .queues = policy.queue > 0, .leases = policy.lease});
+  }
+}
+
+/// A route is listed once more after its last change: its durations may have been read before the
+/// worker had counted the request there.
+void StatusSource::list_routes(const Instruments& in, status::Status& to) {
+  const bool is_whole = !to.route_places;
+  for (std::size_t place = 0; place < routes_.size(); ++place) {
+    KnownRoute& route = routes_[place];
+    const std::uint64_t now =
+        total(in.named, [&](const auto& worker) { return counted(*worker->routes[route.index]); });
+    const bool has_changed = now != route.counted;
+    if (is_whole || has_changed || route.has_changed) {
+      to.routes.push_back(route_status(in, route.index));
+      if (!is_whole) to.route_places->push_back(place);
+    }
+    route.counted = now;
+    route.has_changed = has_changed;
+  }
+}
+
+StatusSource::PolicyNumbers StatusSource::numbers_of(const Instruments& in, std::size_t index,
+                                                     const KnownPolicy& known) {
+  PolicyNumbers sum;
+  for (const auto& policies : in.policies) {
+    const limiter::PolicyCounters& part = *policies[index];
+    sum.decisions[0] += part.allowed.value();
+    sum.decisions[1] += part.denied.value();
+    sum.decisions[2] += part.shadow_denied.value();
+    sum.decisions[3] += part.delayed.value();
+    sum.decisions[4] += part.error.value();
+    if (known.holds) sum.units[0] += part.held.value();
+    if (known.queues) sum.units[1] += part.queued.value();
+    if (known.leases) sum.units[2] += part.leased->value();
+  }
+  return sum;
+}
+
+status::Policy StatusSource::policy_status(const Instruments& in, std::size_t index,
+                                           const KnownPolicy& known) {
+  const limiter::Policy& policy = in.limiter.policies[index];
+  const auto& [decisions, units] = known.numbers;
+  status::Policy made{.name = policy.name,
+                      .algorithm = std::string(to_string(policy.numbers.algorithm)),
+                      .is_shadow = policy.shadow,
+                      .allowed = decisions[0],
+                      .denied = decisions[1],
+                      .shadow_denied = decisions[2],
+                      .delayed = decisions[3],
+                      .errors = decisions[4]};
+  if (known.holds) made.held = units[0];
+  if (known.queues) made.queued = units[1];
+  if (known.leases) made.leased = units[2];
+  return made;
+}
+
+void StatusSource::list_policies(const Instruments& in, status::Status& to) {
+  const bool is_whole = !to.policy_places;
+  for (std::size_t place = 0; place < policies_.size(); ++place) {
+    KnownPolicy& known = policies_[place];
+    const PolicyNumbers now = numbers_of(in, place, known);
+    if (!is_whole && now == known.numbers) continue;
+    known.numbers = now;
+    to.policies.push_back(policy_status(in, place, known));
+    if (!is_whole) to.policy_places->push_back(place);
+  }
+}
+
+status::Status StatusSource::read(const std::shared_ptr<const Instruments>& shown,
+                                  const ProcessStats& process, Instant now) {
+  const Instruments& in = *shown;
+  ReadinessReport readiness = report_readiness(in);
   status::Status made{.at = now,
-                      .process = process_status(instruments, process, readiness),
-                      .configuration = configuration_status(instruments)};
+                      .process = process_status(in, process, readiness),
+                      .configuration = configuration_status(in)};
   made.problems = std::move(readiness.problems);
-  made.routes = route_statuses(instruments);
-  made.policies = policy_statuses(instruments);
-  made.deciders = decider_statuses(instruments);
-  made.upstreams = upstream_statuses(instruments);
-  made.store = store_status(instruments);
-  made.keys = key_statuses(instruments);
+  made.deciders = decider_statuses(in);
+  made.upstreams = upstream_statuses(in);
+  made.store = store_status(in);
+  made.keys = key_statuses(in);
+  const bool is_known = known_.lock() == shown;
+  known_.reset();  // until nothing can fail any more
+  if (is_known) {
+    made.route_places.emplace();
+    made.policy_places.emplace();
+  } else {
+    learn(in);
+  }
+  list_routes(in, made);
+  list_policies(in, made);
+  known_ = shown;
   return made;
 }
 

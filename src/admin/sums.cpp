@@ -62,12 +62,14 @@ NodeSums sum_nodes(const Instruments& in) {
   return nodes;
 }
 
-bool holds_units(const Instruments& in, std::size_t policy) {
-  return std::ranges::any_of(in.proxy.routes, [&](const auto& route) {
-    return std::ranges::any_of(route.limits, [&](const limiter::Limit& limit) {
-      return limit.policy == policy && limiter::holds_cost(limit, in.limiter.policies[policy]);
-    });
-  });
+std::vector<bool> holding_policies(const Instruments& in) {
+  std::vector<bool> holding(in.limiter.policies.size());
+  for (const auto& route : in.proxy.routes) {
+    for (const limiter::Limit& limit : route.limits)
+      if (limiter::holds_cost(limit, in.limiter.policies[limit.policy]))
+        holding[limit.policy] = true;
+  }
+  return holding;
 }
 
 }  // namespace weir::admin

@@ -56,7 +56,7 @@ using NodeSums = std::map<std::string, NodeSum>;
 /// The nodes that are in use, each once.
 NodeSums sum_nodes(const Instruments& in);
 
-/// True if a limit of a route holds units of this policy.
-bool holds_units(const Instruments& in, std::size_t policy);
+/// For each policy whether a limit of a route holds units of it.
+std::vector<bool> holding_policies(const Instruments& in);
 
 }  // namespace weir::admin

@@ -77,6 +77,7 @@ struct HistogramSum {
       buckets[i] += part.buckets[i];
     sum_us += part.sum_us;
   }
+  bool operator==(const HistogramSum&) const = default;
 };
 
 }  // namespace weir

@@ -39,6 +39,7 @@ struct HitCounters {
 /// Decisions by policy and outcome, for the metrics.
 struct PolicyCounters {
   Counter allowed, denied, shadow_denied, delayed;
+  Counter error;  ///< answered 503 because the store did not decide and this policy denies then
   std::array<Counter, settled_by_names.size()>
       settled;   ///< settlements by what determined the cost
   Gauge held;    ///< units held for requests in progress
@@ -47,7 +48,6 @@ struct PolicyCounters {
   std::shared_ptr<Gauge> leased = std::make_shared<Gauge>();
   Counter early_retries;  ///< requests before the Retry-After that their key was given
   HitCounters hits;       ///< of the rate limit service
-  Counter error;  ///< answered 503 because the store did not decide and this policy denies then
 };
 
 /// The part of a policy that a worker keeps from one configuration to the next.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <span>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -66,8 +68,8 @@ std::uint64_t total_of(const HistogramSum& durations) {
   return std::accumulate(durations.buckets.begin(), durations.buckets.end(), std::uint64_t{0});
 }
 
-RouteRow row_of(Route now, const Route& before, const Since& since) {
-  return {.name = std::move(now.name),
+RouteRow row_of(const Route& now, const Route& before, const Since& since) {
+  return {.name = now.name,
           .requests = since.count(total_of(now), total_of(before)),
           .denied = since.count(now.denied, before.denied),
           .client_errors = since.count(now.responses[3], before.responses[3]),
@@ -75,15 +77,13 @@ RouteRow row_of(Route now, const Route& before, const Since& since) {
           .duration = since.percentiles(now.duration, before.duration)};
 }
 
-PolicyRow row_of(Policy now, const Policy& before, const Since& since) {
-  PolicyRow row{.policy = {},
-                .decisions = since.count(total_of(now), total_of(before)),
-                .denied = since.count(now.denied, before.denied),
-                .shadow_denied = since.count(now.shadow_denied, before.shadow_denied),
-                .delayed = since.count(now.delayed, before.delayed),
-                .errors = since.count(now.errors, before.errors)};
-  row.policy = std::move(now);
-  return row;
+PolicyRow row_of(const Policy& now, const Policy& before, const Since& since) {
+  return {.policy = now,
+          .decisions = since.count(total_of(now), total_of(before)),
+          .denied = since.count(now.denied, before.denied),
+          .shadow_denied = since.count(now.shadow_denied, before.shadow_denied),
+          .delayed = since.count(now.delayed, before.delayed),
+          .errors = since.count(now.errors, before.errors)};
 }
 
 DeciderRow row_of(Decider now, const Decider& before, const Since& since) {
@@ -140,6 +140,65 @@ std::size_t keep_first(std::vector<Row>& rows, Count Row::*first, Count Row::*se
   return omitted;
 }
 
+/// A row of a long list before it is made.
+struct Ranked {
+  std::uint64_t first = 0, second = 0;  ///< what the rows are sorted by
+  std::size_t place = 0;
+  std::size_t changed = 0;  ///< in History::changed, if it is there
+
+  bool operator<(const Ranked& other) const {
+    return std::tuple(other.first, other.second, place) < std::tuple(first, second, other.place);
+  }
+};
+
+std::uint64_t added(std::uint64_t now, std::uint64_t before) {
+  return now >= before ? now - before : now;
+}
+
+Ranked rank_of(const Route& now, const Route& before) {
+  return {.first = added(now.denied, before.denied),
+          .second = added(total_of(now), total_of(before))};
+}
+
+Ranked rank_of(const Policy& now, const Policy& before) {
+  return {.first = added(now.denied, before.denied),
+          .second = added(total_of(now), total_of(before))};
+}
+
+/// The first rows of a long list. Those that have not changed are all alike, so as many as fit are
+/// enough.
+template <class Entry>
+auto first_rows(const History<Entry>& list, const Since& since) {
+  const std::vector<Entry>& now = list.now();
+  const auto& changed = list.changed();
+  std::vector<Ranked> ranked;
+  ranked.reserve(changed.size() + most_rows);
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    Ranked one;
+    if (since.over()) one = rank_of(now[changed[i].place], changed[i].base);
+    one.place = changed[i].place;
+    one.changed = i;
+    ranked.push_back(one);
+  }
+  std::size_t idle = 0;
+  for (std::size_t place = 0; place < now.size() && idle < most_rows; ++place) {
+    if (list.is_changed(place)) continue;
+    ranked.push_back({.place = place, .changed = changed.size()});
+    ++idle;
+  }
+  const std::size_t shown = std::min(ranked.size(), most_rows);
+  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(shown),
+                    ranked.end());
+  std::vector<decltype(row_of(now.front(), now.front(), since))> rows;
+  rows.reserve(shown);
+  for (const Ranked& one : std::span(ranked).first(shown)) {
+    const Entry& entry = now[one.place];
+    rows.push_back(
+        row_of(entry, one.changed < changed.size() ? changed[one.changed].base : entry, since));
+  }
+  return rows;
+}
+
 template <class Entry>
 const std::vector<Entry>* earlier_list(const Status* status, std::vector<Entry> Status::*list) {
   return status == nullptr ? nullptr : &(status->*list);
@@ -147,15 +206,18 @@ const std::vector<Entry>* earlier_list(const Status* status, std::vector<Entry> 
 
 }  // namespace
 
-TrafficSum sum_of(const Status& status) {
-  TrafficSum sum{.at = status.at};
-  for (const Route& route : status.routes) {
-    sum.requests += total_of(route);
-    sum.denied += route.denied;
-    sum.server_errors += route.responses[4];
-    sum.duration.add(route.duration);
-  }
-  return sum;
+void TrafficSum::add(const Route& route) {
+  requests += total_of(route);
+  denied += route.denied;
+  server_errors += route.responses[4];
+  duration.add(route.duration);
+}
+
+void TrafficSum::subtract(const Route& route) {
+  requests -= total_of(route);
+  denied -= route.denied;
+  server_errors -= route.responses[4];
+  duration = difference(duration, route.duration);
 }
 
 Traffic traffic_between(const TrafficSum* earlier, const TrafficSum& later) {
@@ -168,13 +230,11 @@ Traffic traffic_between(const TrafficSum* earlier, const TrafficSum& later) {
           .duration = since.percentiles(later.duration, before.duration)};
 }
 
-Report compare(const Status* earlier, Status later) {
+Report compare(const Status* earlier, Status later, const Lists& lists, Traffic traffic) {
   const Since since(earlier == nullptr ? nullptr : &earlier->at, later.at);
-  const auto earlier_sum = earlier == nullptr ? TrafficSum{} : sum_of(*earlier);
-  Report report{.status = {}, .over = since.over()};
-  report.traffic = traffic_between(earlier == nullptr ? nullptr : &earlier_sum, sum_of(later));
-  report.routes = rows_of(later.routes, earlier_list(earlier, &Status::routes), since);
-  report.policies = rows_of(later.policies, earlier_list(earlier, &Status::policies), since);
+  Report report{.status = {}, .over = since.over(), .traffic = std::move(traffic)};
+  report.routes = first_rows(lists.routes, since);
+  report.policies = first_rows(lists.policies, since);
   report.deciders = rows_of(later.deciders, earlier_list(earlier, &Status::deciders), since);
   report.upstreams = rows_of(later.upstreams, earlier_list(earlier, &Status::upstreams), since);
   if (later.store.shared) {
@@ -183,8 +243,8 @@ Report compare(const Status* earlier, Status later) {
                            was_shared ? &earlier->store.shared->nodes : nullptr, since);
   }
   report.omitted = {
-      .routes = keep_first(report.routes, &RouteRow::denied, &RouteRow::requests),
-      .policies = keep_first(report.policies, &PolicyRow::denied, &PolicyRow::decisions),
+      .routes = lists.routes.now().size() - report.routes.size(),
+      .policies = lists.policies.now().size() - report.policies.size(),
       .upstreams = keep_first(report.upstreams, &UpstreamRow::failed, &UpstreamRow::answered),
       .nodes = keep_first(report.nodes, &NodeRow::errors, &NodeRow::decisions)};
   report.status = std::move(later);

@@ -2,6 +2,7 @@
 //
 // The rows with the most denials come first, then those with the most requests, then in the order
 // of the configuration. A list has at most `most_rows` rows, whatever the configuration has.
+// Routes and policies may be thousands: a report reads those that have changed.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,13 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "status/history.hpp"
 #include "status/percentiles.hpp"
 #include "status/status.hpp"
 
 namespace weir::status {
 
-inline constexpr std::size_t most_rows = 100;
+inline constexpr std::size_t most_rows = 50;
 
 /// A counter.
 struct Count {
@@ -81,14 +83,23 @@ struct TrafficSum {
   Instant at{};
   std::uint64_t requests = 0, denied = 0, server_errors = 0;
   HistogramSum duration{};
+
+  void add(const Route& route);
+  void subtract(const Route& route);  ///< one that is part of the sum
 };
-TrafficSum sum_of(const Status& status);
 /// The traffic between two sums. Without an earlier one, or with one that is not earlier, it has
 /// no rates and no percentiles.
 Traffic traffic_between(const TrafficSum* earlier, const TrafficSum& later);
 
-/// `earlier`: nullptr: there is none. Rows are matched by name. A row that is missing in `earlier`,
-/// or that had counted more, is counted from 0: a reload has added it since.
-Report compare(const Status* earlier, Status later);
+/// The parts of a status that are kept from one to the next.
+struct Lists {
+  History<Route> routes;
+  History<Policy> policies;
+};
+
+/// Compares `later`, whose routes and policies are in `lists`, with `earlier`, which was at the
+/// first instant of `lists`; nullptr: there is none. Rows are matched by name. A row that is
+/// missing in `earlier`, or that had counted more, is counted from 0: a reload has added it since.
+Report compare(const Status* earlier, Status later, const Lists& lists, Traffic traffic);
 
 }  // namespace weir::status

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct Route {
   std::array<std::uint64_t, 5> responses{};  ///< by class: 1xx to 5xx
   std::uint64_t denied = 0;
   HistogramSum duration{};
+
+  bool operator==(const Route&) const = default;
 };
 
 struct Policy {
@@ -33,6 +36,8 @@ struct Policy {
   std::optional<std::int64_t> held{};    ///< units, if the policy holds any
   std::optional<std::int64_t> queued{};  ///< requests that wait for a slot, if it has a queue
   std::optional<std::int64_t> leased{};  ///< units, if it has leases
+
+  bool operator==(const Policy&) const = default;
 };
 
 /// A store that decides: `memory`, `redis` or `local`.
@@ -156,6 +161,9 @@ struct Status {
   std::vector<std::string> problems{};  ///< as `degraded` of /readyz
   std::vector<Route> routes{};
   std::vector<Policy> policies{};
+  /// The places of `routes` and `policies` in the lists of the status before, if they are only
+  /// those that have changed since. Empty: they are all there are.
+  std::optional<std::vector<std::size_t>> route_places{}, policy_places{};
   std::vector<Decider> deciders{};
   std::vector<Upstream> upstreams{};
   Store store{};

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "test_process.hpp"
@@ -12,7 +14,7 @@ namespace {
 constexpr Instant noon = instant_from_us(1'700'000'000'000'000);
 
 status::Status status_of(const TestProcess& process, const ProcessStats& stats = {}) {
-  return read_status(process.instruments(), stats, noon);
+  return StatusSource().read(process.shown(), stats, noon);
 }
 
 TEST_CASE("the status adds up the routes and policies of all workers") {
@@ -51,6 +53,65 @@ TEST_CASE("the status adds up the routes and policies of all workers") {
   CHECK(!policy.queued);
   CHECK(!policy.leased);
   CHECK(!made.top);
+}
+
+TEST_CASE("a status after the first lists the routes and policies that have changed") {
+  TestProcess process({named_route("a"), named_route("b"), named_route("a")});
+  process.config.limiter.policies.emplace_back().name = "other";
+  for (auto& worker : process.policies)
+    worker.push_back(std::make_shared<limiter::PolicyCounters>());
+  const auto shown = process.shown();
+  StatusSource source;
+  const auto listed = [&] { return source.read(shown, {}, noon); };
+  const auto names = [](const auto& entries) {
+    std::vector<std::string> all;
+    for (const auto& entry : entries)
+      all.push_back(entry.name);
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  using Places = std::vector<std::size_t>;
+  status::Status made = listed();
+  CHECK(!made.route_places);
+  CHECK(!made.policy_places);
+  CHECK(names(made.routes) == Names{"a", "b", "none"});
+  CHECK(names(made.policies) == Names{"per_client", "other"});
+  made = listed();
+  CHECK(made.routes.empty());
+  CHECK(made.route_places == Places{});
+  CHECK(made.policies.empty());
+  process.named[1]->routes[1]->count(200, Duration{1});
+  process.named[0]->routes[3]->denied.add();
+  process.policies[1][1]->denied.add();
+  made = listed();
+  CHECK(names(made.routes) == Names{"b", "none"});
+  CHECK(made.route_places == Places{1, 2});
+  CHECK(made.routes[0].responses[1] == 1);
+  CHECK(names(made.policies) == Names{"other"});
+  CHECK(made.policy_places == Places{1});
+  // The durations may be counted after the status.
+  process.named[1]->routes[1]->duration.observe(Duration{1});
+  made = listed();
+  CHECK(names(made.routes) == Names{"b", "none"});
+  CHECK(made.routes[0].duration.buckets[0] == 2);
+  CHECK(made.policies.empty());
+  CHECK(listed().routes.empty());
+  // Other instruments, as after a reload, and a status that was lost.
+  CHECK(source.read(process.shown(), {}, noon).routes.size() == 3);
+  source.restart();
+  CHECK(!listed().route_places);
+}
+
+TEST_CASE("units that are held are a change of a policy that counts nothing") {
+  TestProcess process({named_route("slow")});
+  process.config.limiter.policies[0].numbers.algorithm = rules::Algorithm::concurrency;
+  process.config.proxy.routes[0].limits.push_back({});
+  const auto shown = process.shown();
+  StatusSource source;
+  source.read(shown, {}, noon);
+  process.policies[0][0]->held.set(2);
+  CHECK(source.read(shown, {}, noon).policies.at(0).held == 2);
+  CHECK(source.read(shown, {}, noon).policies.empty());
 }
 
 TEST_CASE("the status has the units of a policy that holds, queues or leases") {
@@ -131,7 +192,8 @@ TEST_CASE("the status has the configuration that is in shadow") {
   ShadowReload shadow;
   Instruments instruments = process.instruments();
   instruments.shadow_reload = &shadow;
-  const auto shown = [&] { return read_status(instruments, {}, noon).configuration.shadow_reload; };
+  const auto all = std::make_shared<const Instruments>(instruments);
+  const auto shown = [&] { return StatusSource().read(all, {}, noon).configuration.shadow_reload; };
   CHECK(shown().is_none());
   shadow.set({.stage = ShadowState::Stage::shadow, .max_flips = 5'000, .flips = 3});
   CHECK(shown().state == "shadow");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "sample.hpp"
 
 namespace weir::status {
 namespace {
@@ -100,14 +101,33 @@ TEST_CASE("lists are bounded, and the sums count all routes") {
   const Status earlier{.at = start};
   const Report report = compare(&earlier, later);
   CHECK(report.routes.size() == most_rows);
-  CHECK(report.routes.front().name == "106");
+  CHECK(report.routes.front().name == "56");
   CHECK(report.omitted.routes == 7);
   CHECK(report.omitted.policies == 7);
-  CHECK(report.policies.front().policy.name == "106");
+  CHECK(report.policies.front().policy.name == "56");
   CHECK(report.omitted.upstreams == 7);
-  CHECK(report.upstreams.front().name == "106");
+  CHECK(report.upstreams.front().name == "56");
   CHECK(report.omitted.nodes == 0);
-  CHECK(report.traffic.requests.total == 106 * 107 / 2);
+  CHECK(report.traffic.requests.total == 56 * 57 / 2);
+}
+
+TEST_CASE("thousands of idle routes do not hide the few that have requests") {
+  Status all{.at = start};
+  for (std::size_t i = 0; i < 10'000; ++i)
+    all.routes.push_back(route_of(std::to_string(i), 0, 0));
+  Window window;
+  window.add(all);
+  Status later{.at = start + 1s, .routes = {route_of("9000", 3, 0), route_of("7000", 3, 0)}};
+  later.route_places = {9000, 7000};
+  const Report report = window.add(later).report;
+  const std::vector<std::string> names = names_of(report.routes);
+  REQUIRE(names.size() == most_rows);
+  CHECK(std::vector(names.begin(), names.begin() + 4) ==
+        std::vector<std::string>{"7000", "9000", "0", "1"});
+  CHECK(*report.routes[0].requests.per_second == Approx(3));
+  CHECK(*report.routes[2].requests.per_second == 0);
+  CHECK(report.omitted.routes == 9950);
+  CHECK(report.traffic.requests.total == 6);
 }
 
 TEST_CASE("policies, stores, upstreams and nodes have their rates") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <utility>
 
 #include "status/window.hpp"
 
@@ -57,6 +58,13 @@ inline ShadowReload sample_shadow_reload() {
           .decisions = 700,
           .flips = 2,
           .skipped = 1};
+}
+
+/// The report about `later` in a window that has `earlier`; nullptr: that has nothing.
+inline Report compare(const Status* earlier, Status later) {
+  Window window;
+  if (earlier != nullptr) window.add(*earlier);
+  return window.add(std::move(later)).report;
 }
 
 /// Since a status of ten seconds before, in which nothing had been counted.

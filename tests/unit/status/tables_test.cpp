@@ -116,7 +116,7 @@ TEST_CASE("a shortened list has the number of the other rows") {
   Status status = sample_status();
   for (int i = 0; i < 150; ++i)
     status.routes.push_back({.name = std::to_string(i)});
-  CHECK(contains(tables_of(compare(nullptr, status)), "<th scope=\"row\">51 more</th>"));
+  CHECK(contains(tables_of(compare(nullptr, status)), "<th scope=\"row\">101 more</th>"));
 }
 
 }  // namespace

@@ -1,8 +1,13 @@
 #include "status/window.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <random>
+#include <string>
 
 #include "catch.hpp"
+#include "seed.hpp"
+#include "status/json.hpp"
 
 namespace weir::status {
 namespace {
@@ -81,6 +86,47 @@ TEST_CASE("recent covers at least half a second") {
   CHECK(made.recent_over == 1s);
   CHECK(*made.recent.requests.per_second == Approx(10));
   CHECK(window.add(status_at(1500ms, 10)).recent_over == 500ms);
+}
+
+TEST_CASE("lists of changes give the same reports as lists of everything") {
+  const TestSeed seed;
+  std::mt19937_64 random(seed);
+  constexpr std::size_t routes = 120;
+  Status all{.at = first_at};
+  for (std::size_t i = 0; i < routes; ++i) {
+    all.routes.push_back({.name = "r" + std::to_string(i)});
+    all.policies.push_back({.name = "p" + std::to_string(i)});
+  }
+  Window whole, partial;
+  for (int step = 0; step < 400; ++step) {
+    // Sometimes a pause, a reload that moves the routes, or one that brings a route back.
+    all.at += random() % 20 == 0 ? Duration(70s) : Duration(random() % 3'000 * 1ms);
+    Status changes = all;
+    changes.routes.clear();
+    changes.policies.clear();
+    changes.route_places.emplace();
+    changes.policy_places.emplace();
+    for (std::uint64_t left = random() % 4; left > 0; --left) {
+      const std::size_t place = random() % routes;
+      Route& route = all.routes[place];
+      route.responses[1] += random() % 9;
+      route.denied += random() % 2;
+      route.duration.buckets[3] += 2;
+      changes.routes.push_back(route);
+      changes.route_places->push_back(place);
+      all.policies[place].denied += random() % 5;
+      all.policies[place].held = random() % 3;
+      changes.policies.push_back(all.policies[place]);
+      changes.policy_places->push_back(place);
+    }
+    if (step == 0 || random() % 30 == 0) {
+      std::ranges::rotate(all.routes, all.routes.begin() + 1);
+      all.policies[random() % routes] = {.name = "new" + std::to_string(step)};
+      changes = all;
+    }
+    CAPTURE(step);
+    REQUIRE(to_json(partial.add(changes)) == to_json(whole.add(all)));
+  }
 }
 
 }  // namespace
