@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
@@ -70,6 +72,11 @@ asio::awaitable<void> send(Stream& stream, const Response& response, bool is_hea
   } else {
     co_await beast_http::async_write(stream, serializer, asio::use_awaitable);
   }
+}
+
+asio::awaitable<void> send_continue(Stream& stream) {
+  constexpr std::string_view text = "HTTP/1.1 100 Continue\r\n\r\n";
+  co_await asio::async_write(stream, asio::buffer(text), asio::use_awaitable);
 }
 
 /// Reads what the client still sends until it closes or `patience` has passed. Closing a socket
@@ -260,6 +267,7 @@ asio::awaitable<bool> AdminServer::Loop::exchange(Stream& stream, Registration& 
     if (parser.content_length().value_or(0) > most_body) {
       failure = beast_http::error::body_limit;
     } else {
+      if (expects_continue(head)) co_await send_continue(stream);
       co_await beast_http::async_read(stream, buffer, parser,
                                       asio::redirect_error(asio::use_awaitable, failure));
     }

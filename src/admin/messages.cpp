@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <boost/beast/core/string.hpp>
 
 #include "http/ratelimit_fields.hpp"
 
@@ -28,6 +31,30 @@ std::optional<std::string_view> value_of(const beast_http::request_header<>& hea
   return count == 1 ? view(head[name]) : std::string_view{};
 }
 
+/// The parts of a request target: in absolute form it names the host, and a server accepts that
+/// (RFC 9112 section 3.2.2).
+struct Target {
+  std::optional<std::string_view> host{};
+  std::string_view path{}, query{};
+};
+
+Target target_of(const beast_http::request_header<>& head) {
+  constexpr std::string_view scheme = "http://";
+  std::string_view left = view(head.target());
+  Target made;
+  if (boost::beast::iequals(left.substr(0, scheme.size()), scheme)) {
+    left.remove_prefix(scheme.size());
+    const std::size_t end = std::min(left.find_first_of("/?"), left.size());
+    made.host = left.substr(0, end);
+    left.remove_prefix(end);
+  }
+  const std::size_t question = std::min(left.find('?'), left.size());
+  made.path = left.substr(0, question);
+  if (made.path.empty()) made.path = "/";
+  made.query = left.substr(std::min(question + 1, left.size()));
+  return made;
+}
+
 void set_common_fields(beast_http::fields& response, std::string_view content_type) {
   response.set(beast_http::field::content_type, content_type);
   response.set(beast_http::field::cache_control, "no-store");
@@ -42,32 +69,38 @@ void set_common_fields(beast_http::fields& response, std::string_view content_ty
 
 Found find(std::span<const AdminEndpoint> endpoints, const Head& head,
            const Instruments& instruments) {
-  const std::string_view target = view(head.target());
+  const Target target = target_of(head);
   const auto hosts = head.count(beast_http::field::host);
   // RFC 9112 section 3.2.
   if (hosts > 1 || (hosts == 0 && head.version() > 10))
     return problem_answer(400, "the request needs exactly one Host field");
-  return find_endpoint(endpoints,
-                       {.method = view(head.method_string()),
-                        .path = target.substr(0, target.find('?')),
-                        .authorization = view(head[beast_http::field::authorization]),
-                        .from = {.host = value_of(head, beast_http::field::host),
-                                 .origin = value_of(head, beast_http::field::origin)}},
-                       instruments.options);
+  if (head.count(beast_http::field::authorization) > 1)
+    return problem_answer(400, "the request has several Authorization fields; send one");
+  return find_endpoint(
+      endpoints,
+      {.method = view(head.method_string()),
+       .path = target.path,
+       .authorization = view(head[beast_http::field::authorization]),
+       .from = {.host = target.host ? target.host : value_of(head, beast_http::field::host),
+                .origin = value_of(head, beast_http::field::origin)}},
+      instruments.options);
 }
 
 AdminCall call_of(const beast_http::request<beast_http::string_body>& request,
                   const options::Admin* admin) {
-  const std::string_view target = view(request.target());
-  const auto question = std::min(target.find('?'), target.size());
   AdminCall call{
-      .query = std::string(target.substr(std::min(question + 1, target.size()))),
+      .query = std::string(target_of(request).query),
       .body = request.body(),
       .is_authorized = is_authorized(view(request[beast_http::field::authorization]), admin)};
   if (request.method() == beast_http::verb::put) call.method = AdminCall::Method::put;
   if (request.method() == beast_http::verb::post) call.method = AdminCall::Method::post;
   if (request.method() == beast_http::verb::delete_) call.method = AdminCall::Method::remove;
   return call;
+}
+
+bool expects_continue(const Head& head) {
+  return head.version() > 10 &&
+         boost::beast::iequals(head[beast_http::field::expect], "100-continue");
 }
 
 AdminAnswer answer_to(const error_code& failure) {

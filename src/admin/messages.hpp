@@ -27,6 +27,9 @@ Found find(std::span<const AdminEndpoint> endpoints, const Head& head,
 AdminCall call_of(const boost::beast::http::request<boost::beast::http::string_body>& request,
                   const options::Admin* admin);
 
+/// The client sends its body after a response 100 (RFC 9110 section 10.1.1).
+bool expects_continue(const Head& head);
+
 /// Returns the answer to a head that could not be read; status 0: the client has gone.
 AdminAnswer answer_to(const boost::system::error_code& failure);
 

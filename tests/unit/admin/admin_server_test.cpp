@@ -157,6 +157,32 @@ TEST_CASE("AdminServer answers over HTTP") {
       CHECK(contains(text, "the body is larger than 16 KiB"));
     }
   }
+  SECTION("a client that waits until it may send its body") {
+    Client client(running);
+    client.send(
+        "PUT /v1/overrides HTTP/1.1\r\nHost: localhost\r\nExpect: 100-Continue\r\n"
+        "Content-Length: 2\r\n\r\n");
+    CHECK(client.read_head() == "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("{}");
+    CHECK(client.read_head().starts_with("HTTP/1.1 204 "));
+  }
+  SECTION("a body above the limit, of which nothing is to be sent") {
+    const auto text = ask(running,
+                          "PUT /v1/overrides HTTP/1.1\r\nHost: localhost\r\nExpect: "
+                          "100-continue\r\nContent-Length: 16385\r\n\r\n");
+    CHECK(text.starts_with("HTTP/1.1 413 "));
+  }
+  SECTION("a target in absolute form") {
+    for (const char* const target :
+         {"http://localhost:9090/healthz", "HTTP://other.example/healthz?x=http://y/z"}) {
+      CAPTURE(target);
+      const auto text = ask(running, std::string("GET ") + target +
+                                         " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+      CHECK(text.ends_with("\r\n\r\nok\n"));
+    }
+    CHECK(ask(running, "GET http://localhost?x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+              .starts_with("HTTP/1.1 200 "));
+  }
   SECTION("bytes that are not HTTP") {
     CHECK(ask(running, "\x16\x03\x01\r\n\r\n").starts_with("HTTP/1.1 400 "));
   }
@@ -180,6 +206,11 @@ TEST_CASE("AdminServer requires the token") {
   CHECK(ask(running, "GET /metrics HTTP/1.0\r\nAuthorization: Bearer s3cret\r\n\r\n")
             .starts_with("HTTP/1.1 200 "));
   CHECK(ask(running, "GET /readyz HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  const auto two = ask(running,
+                       "GET /metrics HTTP/1.0\r\nAuthorization: Bearer s3cret\r\n"
+                       "Authorization: Bearer other\r\n\r\n");
+  CHECK(two.starts_with("HTTP/1.1 400 "));
+  CHECK(contains(two, "several Authorization fields"));
 }
 
 TEST_CASE("AdminServer checks Host and Origin while there is no token") {
@@ -201,6 +232,10 @@ TEST_CASE("AdminServer checks Host and Origin while there is no token") {
   // RFC 9112 section 3.2
   CHECK(status("") == "400");
   CHECK(status("Host: localhost\r\nHost: localhost\r\n") == "400");
+  // RFC 9112 section 3.2.2: the target counts.
+  CHECK(ask(running,
+            "GET http://evil.test/metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .starts_with("HTTP/1.1 403 "));
 }
 
 TEST_CASE("AdminServer serves the page with its policy") {
