@@ -15,7 +15,7 @@ constexpr std::int64_t highest_multiple = 1000;
 constexpr std::size_t most_round_rates = RateLadder::most_rates - 3;
 
 std::int64_t count_of(const rules::Definition& definition) {
-  return definition.rates.front().count;
+  return definition.limit ? *definition.limit : definition.rates.front().count;
 }
 
 void add(std::vector<OtherRate>& rates, const rules::Definition& base, std::int64_t count,
@@ -62,6 +62,7 @@ std::vector<std::int64_t> round_counts(std::int64_t most) {
 std::optional<rules::Definition> with_count(const rules::Definition& definition,
                                             std::int64_t count) {
   rules::Definition other = definition;
+  if (other.limit) other.limit = count;
   const std::int64_t first = count_of(definition);
   for (rules::Rate& rate : other.rates) {
     if (rate.count == first) {

@@ -13,9 +13,9 @@ namespace weir::replay {
 /// 1, 2, 2.5 and 5 times the powers of ten that are whole numbers, up to `most`, rising.
 std::vector<std::int64_t> round_counts(std::int64_t most);
 
-/// The definition with this count in its first rate. Further tiers change by the same factor,
-/// rounded up. As for a plan that has only a rate, a burst that is written stays, and the default
-/// is the count. Empty: the rules refuse it.
+/// The definition with this count in its first rate, or this limit of concurrency. Further tiers
+/// change by the same factor, rounded up. As for a plan that has only a rate, a burst that is
+/// written stays, and the default is the count. Empty: the rules refuse it.
 std::optional<rules::Definition> with_count(const rules::Definition& definition,
                                             std::int64_t count);
 

@@ -17,9 +17,10 @@ inline constexpr std::int64_t whole_share = 1'000'000;
 
 /// A policy at one rate, alone: as if no other limit denied a request.
 struct RateReport {
-  std::vector<rules::Rate> rates{};    ///< several tiers for sliding_window
-  std::int64_t burst = 0;              ///< units usable at once
-  std::optional<std::string> times{};  ///< `x2`: of the configured rate; empty: no such multiple
+  std::vector<rules::Rate> rates{};     ///< several tiers for sliding_window; concurrency: none
+  std::optional<std::int64_t> limit{};  ///< of concurrency, in place of a rate
+  std::int64_t burst = 0;               ///< units usable at once
+  std::optional<std::string> times{};   ///< `x2`: of the configured rate; empty: no such multiple
   bool is_round = false;
   std::uint64_t denied = 0;       ///< requests
   std::uint64_t denied_keys = 0;  ///< with a request that was denied
@@ -51,7 +52,8 @@ struct Suggestion {
 struct Suggestions {
   std::int64_t max_denied = 0;  ///< of the requests and of the keys of a policy, as a share
   std::vector<Suggestion> policies{};
-  std::vector<std::string> without_rate{};  ///< policies of concurrency
+  /// Policies of concurrency for which the log has no durations.
+  std::vector<std::string> without_rate{};
 };
 
 }  // namespace weir::replay

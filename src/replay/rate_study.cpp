@@ -50,10 +50,7 @@ RateStudy::RateStudy(const options::Proxy& proxy, const limiter::Options& limits
 
 void RateStudy::decide(const limiter::Evaluation& evaluation, const LadderEnd& end,
                        std::span<const Arrival::Logged::Cost> costs, Instant now) {
-  const auto takes_part = [&](std::size_t claim) {
-    return !evaluation.claims[claim].is_exempt &&
-           !limiter::is_concurrency(*evaluation.policies[claim].policy);
-  };
+  const auto takes_part = [&](std::size_t claim) { return !evaluation.claims[claim].is_exempt; };
   for (std::size_t i = 0; i < evaluation.claims.size(); ++i) {
     if (!takes_part(i)) continue;
     const limiter::Terms* const terms = evaluation.policies[i].terms;
@@ -67,6 +64,7 @@ void RateStudy::decide(const limiter::Evaluation& evaluation, const LadderEnd& e
     }
     Terms& one = terms_of(evaluation.policies[i]);
     if (!one.ladder) begin_terms(one, terms->definition);
+    one.has_lasting = one.has_lasting || end.at > now;
     one.ladder->decided->decide(claims_, end, now);
     if (one.without_burst) one.without_burst->decided->decide(claims_, end, now);
   }
@@ -118,6 +116,7 @@ std::vector<RateReport> RateStudy::reports_of(const Ladder& ladder) {
   for (std::size_t i = 0; i < ladder.rates.size(); ++i) {
     const OtherRate& rate = ladder.rates[i];
     reports.push_back({.rates = rate.definition.rates,
+                       .limit = rate.definition.limit,
                        .burst = rate.numbers.capacity,
                        .times = rate.times,
                        .is_round = rate.is_round,
@@ -130,6 +129,7 @@ std::vector<RateReport> RateStudy::reports_of(const Ladder& ladder) {
 std::vector<PolicyRates> RateStudy::rates() const {
   std::vector<PolicyRates> all;
   for (const Terms& terms : terms_) {
+    if (!has_results(terms)) continue;
     for (const auto* const ladder : {&terms.ladder, &terms.without_burst}) {
       if (!*ladder) continue;
       all.push_back({.policy = limits_.policies[terms.policy].name,
@@ -146,12 +146,18 @@ std::vector<PolicyRates> RateStudy::rates() const {
 Suggestions RateStudy::suggestions(std::int64_t max_denied) const {
   Suggestions all{.max_denied = max_denied};
   for (const Terms& terms : terms_) {
-    if (terms.ladder) all.policies.push_back(suggestion(terms, max_denied));
-  }
-  for (const limiter::Policy& policy : limits_.policies) {
-    if (limiter::is_concurrency(policy)) all.without_rate.push_back(policy.name);
+    if (has_results(terms)) {
+      all.policies.push_back(suggestion(terms, max_denied));
+    } else if (terms.ladder && !terms.plan) {
+      all.without_rate.push_back(limits_.policies[terms.policy].name);
+    }
   }
   return all;
+}
+
+bool RateStudy::has_results(const Terms& terms) const {
+  return terms.ladder &&
+         (terms.has_lasting || !limiter::is_concurrency(limits_.policies[terms.policy]));
 }
 
 Suggestion RateStudy::suggestion(const Terms& terms, std::int64_t max_denied) const {

@@ -2,8 +2,10 @@
 // denied, and which is the smallest round rate that denies few enough?
 //
 // Each policy is decided alone (rate_ladder.hpp), so its result does not depend on the rates of the
-// others. A policy whose numbers a plan replaces is decided apart for each plan. Policies of
-// concurrency have no rate. Keeps data for keys only. Not thread-safe.
+// others. A policy whose numbers a plan replaces is decided apart for each plan. A policy of
+// concurrency has limits in place of rates, and results if its requests last: without their
+// durations no limit denies one. A request that it would let wait is denied. Keeps data for keys
+// only. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -49,6 +51,7 @@ class RateStudy {
     std::size_t policy = 0;
     std::optional<std::string> plan{};
     std::optional<Ladder> ladder{};         ///< empty: no request has used them
+    bool has_lasting = false;               ///< a request ended later than it was decided
     std::optional<Ladder> without_burst{};  ///< only if the burst is written
   };
 
@@ -59,6 +62,7 @@ class RateStudy {
                               std::span<const Arrival::Logged::Cost> costs);
   static std::vector<RateReport> reports_of(const Ladder& ladder);
   Suggestion suggestion(const Terms& terms, std::int64_t max_denied) const;
+  bool has_results(const Terms& terms) const;
 
   const limiter::Options& limits_;
   bool with_round_;

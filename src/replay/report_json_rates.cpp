@@ -17,7 +17,11 @@ void add_text(json::Object& to, std::string_view name, const std::optional<std::
 
 json::Object rate_object(const RateReport& rate) {
   json::Object object;
-  object.text("rate", rate_of(rate)).number("burst", rate.burst);
+  if (rate.limit) {
+    object.json("rate", "null").number("limit", *rate.limit);
+  } else {
+    object.text("rate", rate_of(rate)).number("burst", rate.burst);
+  }
   add_text(object, "times", rate.times);
   object.flag("round", rate.is_round).number("denied", whole(rate.denied));
   object.number("denied_keys", whole(rate.denied_keys));

@@ -166,7 +166,7 @@ void draw_suggestions(std::string& out, const Suggestions& suggestions) {
     if (!remark.empty()) draw_note(out, policy_of(one) + ": " + remark + ".");
   }
   for (const std::string& policy : suggestions.without_rate)
-    draw_note(out, policy + ": a concurrency policy has no rate; see the peaks of its keys.");
+    draw_note(out, policy + ": the log has no durations, so no limit can be suggested.");
 }
 
 /// The index of the suggested rate; no_choice: none of these.
@@ -176,7 +176,9 @@ std::size_t choice_of(const PolicyRates& policy, const std::optional<Suggestions
     if (one.policy != policy.policy || one.plan != policy.plan || !one.rate ||
         one.drops_burst != policy.drops_burst)
       continue;
-    const auto found = std::ranges::find(policy.rates, one.rate->rates, &RateReport::rates);
+    const auto found = std::ranges::find_if(policy.rates, [&](const RateReport& rate) {
+      return rate.rates == one.rate->rates && rate.limit == one.rate->limit;
+    });
     return static_cast<std::size_t>(found - policy.rates.begin());
   }
   return no_choice;

@@ -56,7 +56,7 @@ void append_suggestions(std::string& out, const Suggestions& suggestions) {
   if (rows.size() > 1) append_table(out, rows, 2);
   if (!remarks.empty()) out.append("\n").append(remarks);
   for (const std::string& policy : suggestions.without_rate)
-    out.append(policy).append(": a concurrency policy has no rate; see the peaks of its keys\n");
+    out.append(policy).append(": the log has no durations, so no limit can be suggested\n");
 }
 
 void append_flips(std::string& out, const FlipReport& flips) {

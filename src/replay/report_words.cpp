@@ -1,5 +1,6 @@
 #include "replay/report_words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -39,6 +40,7 @@ std::string peak_of(const KeyReport& key) {
 }
 
 std::string rate_of(const RateReport& rate) {
+  if (rate.limit) return std::to_string(*rate.limit) + " at once";
   std::string text;
   for (const rules::Rate& one : rate.rates) {
     if (!text.empty()) text += ", ";
@@ -48,6 +50,7 @@ std::string rate_of(const RateReport& rate) {
 }
 
 std::string setting_of(const RateReport& rate) {
+  if (rate.limit) return "limit: " + std::to_string(*rate.limit);
   return (rate.rates.size() == 1 ? "rate: " : "rates: ") + rate_of(rate);
 }
 
@@ -61,10 +64,13 @@ std::string percent_of(std::int64_t share) {
 }
 
 std::string heading_of(const Suggestions& suggestions) {
-  if (suggestions.max_denied == 0)
-    return "The smallest round rate with which each policy denies no request";
+  const bool has_limits = std::ranges::any_of(
+      suggestions.policies, [](const Suggestion& one) { return one.rate && one.rate->limit; });
+  const std::string begin =
+      has_limits ? "The smallest round rate or limit" : "The smallest round rate";
+  if (suggestions.max_denied == 0) return begin + " with which each policy denies no request";
   const std::string share = percent_of(suggestions.max_denied) + " %";
-  return "The smallest round rate with which each policy denies at most " + share +
+  return begin + " with which each policy denies at most " + share +
          " of its requests, and requests of at most " + share + " of its keys";
 }
 
@@ -79,8 +85,9 @@ std::string remark_of(const Suggestion& suggestion) {
            "burst no round rate denies few enough";
   }
   if (!suggestion.highest) return "no round rate is possible for this policy";
-  return "no round rate up to " + rate_of(*suggestion.highest) + " denies few enough: it denies " +
-         grouped(suggestion.highest->denied) + " requests, of " +
+  const std::string_view what = suggestion.highest->limit ? "limit" : "rate";
+  return "no round " + std::string(what) + " up to " + rate_of(*suggestion.highest) +
+         " denies few enough: it denies " + grouped(suggestion.highest->denied) + " requests, of " +
          grouped(suggestion.highest->denied_keys) + " keys";
 }
 

@@ -54,6 +54,17 @@ TEST_CASE("a burst that is written stays, and else it is the count") {
     CHECK(one.numbers.capacity == one.definition.rates[0].count);
 }
 
+TEST_CASE("a concurrency policy has limits in place of rates") {
+  const auto rates = other_rates({.algorithm = rules::Algorithm::concurrency, .limit = 3}, true);
+  std::vector<std::int64_t> limits;
+  for (const OtherRate& one : rates) {
+    CHECK(one.numbers.capacity == one.definition.limit);
+    if (limits.size() < 6) limits.push_back(*one.definition.limit);
+  }
+  CHECK(limits == std::vector<std::int64_t>{1, 2, 3, 5, 6, 10});
+  CHECK(rates.back().definition.limit == 2'500);
+}
+
 TEST_CASE("tiers change by the same factor, rounded up") {
   const rules::Definition tiers{
       .algorithm = Algorithm::sliding_window,

@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "config/load.hpp"
+#include "replay/report_words.hpp"
 #include "replay/run.hpp"
 #include "seed.hpp"
 
@@ -27,7 +28,8 @@ const std::vector<StudiedPolicy> studied_policies{
     {"hour", "{algorithm: fixed_window, ", "rate: 40/1m", ", anchor: clock}"},
     {"failures", "{algorithm: sliding_log, ", "rate: 5/10s", "}"},
     {"queue", "{algorithm: leaky_bucket, ", "rate: 2/1s", ", max_delay: 3s}"},
-    {"strict", "{algorithm: fixed_window, ", "rate: 9/10s", ", count_rejected: true}"}};
+    {"strict", "{algorithm: fixed_window, ", "rate: 9/10s", ", count_rejected: true}"},
+    {"slots", "{algorithm: concurrency, ", "limit: 3", "}"}};
 
 /// The configuration with only these policies, at these rates.
 std::shared_ptr<const config::Config> study_config(const std::vector<StudiedPolicy>& policies) {
@@ -54,7 +56,8 @@ std::shared_ptr<const config::Config> study_config(const std::vector<StudiedPoli
                    {"bucket", ", key: agent"},
                    {"bucket", ", key: client, cost: 2"},
                    {"hour", ", key: client"}});
-  add_route("/b", {{"window", ", key: client"}, {"strict", ", key: agent"}});
+  add_route("/b",
+            {{"window", ", key: client"}, {"strict", ", key: agent"}, {"slots", ", key: client"}});
   add_route("/c", {{"failures", ", key: client, charge: {status: [401]}"},
                    {"queue", ", key: client"},
                    {"burst", ", key: client"}});
@@ -107,8 +110,9 @@ RateLadder::Denials denials_of(const Report& report, std::string_view policy) {
 }
 
 StudiedPolicy with_rate(StudiedPolicy policy, std::int64_t count, bool drops_burst = false) {
-  const std::string per = policy.rate.substr(policy.rate.find('/'));
-  policy.rate = "rate: " + std::to_string(count) + per;
+  const bool is_slots = policy.name == "slots";
+  const std::string per = is_slots ? "" : policy.rate.substr(policy.rate.find('/'));
+  policy.rate = (is_slots ? "limit: " : "rate: ") + std::to_string(count) + per;
   if (drops_burst) policy.after = "}";
   return policy;
 }
@@ -135,7 +139,7 @@ TEST_CASE("other rates deny what replays of the policy alone deny at these rates
     CHECK(std::ranges::count(rates.rates, std::optional<std::string>("x2"), &RateReport::times) ==
           (rates.drops_burst ? 0 : 1));
     for (const RateReport& one : rates.rates) {
-      const std::int64_t count = one.rates[0].count;
+      const std::int64_t count = one.limit ? *one.limit : one.rates[0].count;
       if (count > 300) continue;
       CAPTURE(count);
       const Report alone = replayed({with_rate(*studied, count, rates.drops_burst)}, arrivals);
@@ -174,7 +178,7 @@ TEST_CASE("the suggested rate is the smallest round one that denies few enough")
       }
       REQUIRE(suggestion.rate.has_value() == smallest.has_value());
       if (!smallest) continue;
-      CHECK(suggestion.rate->rates[0].count == *smallest);
+      CHECK(with_rate(studied_policies[i], *smallest).rate == setting_of(*suggestion.rate));
       CHECK(suggestion.smaller.has_value() == (*smallest > 1));
       if (suggestion.smaller)
         CHECK_FALSE(suffices(

@@ -14,6 +14,12 @@ TEST_CASE("a policy has its rates") {
         R"({"rate":"50/1s","burst":20,"times":null,"round":true,"denied":1,"denied_keys":0}]}])");
 }
 
+TEST_CASE("a concurrency policy has limits") {
+  CHECK(rates_json({{.policy = "slots", .rates = {{.limit = 5, .burst = 5, .denied = 3}}}}) ==
+        R"([{"policy":"slots","plan":null,"drops_burst":false,"requests":0,"keys":0,"rates":[)"
+        R"({"rate":null,"limit":5,"times":null,"round":false,"denied":3,"denied_keys":0}]}])");
+}
+
 TEST_CASE("a suggestion has its rate and the next smaller one, or the highest") {
   CHECK(
       suggestions_json(*sample_rates().suggestions) ==

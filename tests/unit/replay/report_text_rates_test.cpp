@@ -30,7 +30,7 @@ p (plan gold)  rate: 50/1s                   1  0.10 %             0    0 %
 p (plan gold)  rate: 10/1s (too small)      30   3.0 %             2  4.0 %
 
 q: no round rate up to 10000/1s denies few enough: it denies 7 requests, of 1 keys
-slots: a concurrency policy has no rate; see the peaks of its keys
+slots: the log has no durations, so no limit can be suggested
 )");
 }
 

@@ -27,6 +27,9 @@ TEST_CASE("a rate is written as in the configuration") {
   const RateReport tiers{
       .rates = {{.count = 10, .per = seconds(1)}, {.count = 100, .per = minutes(1)}}};
   CHECK(setting_of(tiers) == "rates: [10/1s, 100/1m]");
+  const RateReport slots{.limit = 20};
+  CHECK(setting_of(slots) == "limit: 20");
+  CHECK(rate_of(slots) == "20 at once");
 }
 
 TEST_CASE("a suggestion has a remark if there is no rate, or another setting goes with it") {
@@ -42,11 +45,15 @@ TEST_CASE("a suggestion has a remark if there is no rate, or another setting goe
       .rates = {{.count = 10'000, .per = seconds(1)}}, .denied = 1'200, .denied_keys = 2};
   CHECK(remark_of(suggestion) ==
         "no round rate up to 10000/1s denies few enough: it denies 1,200 requests, of 2 keys");
+  suggestion.highest = RateReport{.limit = 50};
+  CHECK(remark_of(suggestion).starts_with("no round limit up to 50 at once denies few enough"));
 }
 
 TEST_CASE("the heading of suggestions has the share") {
   CHECK(heading_of({}).ends_with("denies no request"));
   CHECK(heading_of({.max_denied = 1'000}).ends_with("requests of at most 0.1 % of its keys"));
+  CHECK(heading_of({.policies = {{.policy = "p", .rate = RateReport{.limit = 5}}}}) ==
+        "The smallest round rate or limit with which each policy denies no request");
 }
 
 TEST_CASE("secrets that differ are mentioned") {
