@@ -1,8 +1,8 @@
 // The status of the running process, for the status page.
 //
-// A status is read once a second, whatever the number of routes: of each route and policy one or
-// two cache lines of each worker show whether it has counted anything since the status before, and
-// only those that have are read and listed.
+// A status is read once a second, whatever the number of routes. One or two cache lines of each
+// worker show whether a route or a policy has counted anything since the status before. Only those
+// that have are read and listed.
 #pragma once
 
 #include <array>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <variant>
 
 #include "app/override_members.hpp"
@@ -19,10 +20,20 @@ using store::Override;
 
 constexpr std::string_view hash_scheme = "hash:";
 
-/// Adds a name once.
-void add_name(std::vector<std::string_view>& names, const std::string& name) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-}
+/// The names of entries, each once, in the order in which they were added.
+class NamesOnce {
+ public:
+  explicit NamesOnce(std::size_t entries) : has_(entries) {}
+  void add(std::size_t index, std::string_view name) {
+    if (has_[index]) return;
+    has_[index] = true;
+    names.push_back(name);
+  }
+  std::vector<std::string_view> names{};
+
+ private:
+  std::vector<bool> has_;
+};
 
 /// A policy that applies, and the identities that it counts.
 struct LimitUse {
@@ -64,13 +75,15 @@ struct UsedNames {
 };
 
 UsedNames used_names(const config::Config& config) {
-  UsedNames used;
+  const auto& all_policies = config.limiter.policies;
+  const auto& all_identities = config.limiter.identities;
+  NamesOnce policies(all_policies.size()), identities(all_identities.size());
   for (const LimitUse& use : uses_of(config)) {
-    add_name(used.policies, config.limiter.policies[use.policy].name);
+    policies.add(use.policy, all_policies[use.policy].name);
     for (const std::size_t index : {use.identity, use.otherwise})
-      add_name(used.identities, config.limiter.identities[index].name);
+      identities.add(index, all_identities[index].name);
   }
-  return used;
+  return {.policies = std::move(policies.names), .identities = std::move(identities.names)};
 }
 
 /// `a, b, c`, or the first of them and how many more there are.
