@@ -181,7 +181,7 @@ AdminAnswer reload_answer(const ReloadReport& report) {
               .content_type = "application/json",
               .body = json::Object()
                           .text("until",
-                                to_rfc3339(std::chrono::floor<std::chrono::seconds>(report.until)))
+                                to_rfc3339(std::chrono::ceil<std::chrono::seconds>(report.until)))
                           .text("hash", report.hash)
                           .str() +
                       '\n'};

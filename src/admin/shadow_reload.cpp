@@ -36,7 +36,7 @@ status::ShadowReload shadow_status(const ShadowState& state) {
   status::ShadowReload shown{.state = std::string(to_string(state.stage))};
   if (state.stage == ShadowState::Stage::none) return shown;
   shown.hash = state.hash;
-  shown.until = to_rfc3339(std::chrono::floor<std::chrono::seconds>(state.until));
+  shown.until = to_rfc3339(std::chrono::ceil<std::chrono::seconds>(state.until));
   shown.max_flips = percent_text(state.max_flips);
   shown.decisions = state.decisions;
   shown.flips = state.flips;

@@ -81,7 +81,7 @@ Instant ShadowService::begin(const std::string& origin, ShadowRun::Candidate can
   candidate_ = loaded;
   keys_.clear();
   log_info({origin, ": the configuration ", loaded.hash.substr(0, 12), " decides in shadow until ",
-            to_rfc3339(std::chrono::floor<std::chrono::seconds>(guard.until())),
+            to_rfc3339(std::chrono::ceil<std::chrono::seconds>(guard.until())),
             " and replaces the running one if at most ", admin::percent_text(terms.max_flips),
             " of the decisions flip"});
   with_.workers.copy_traffic(copies, std::move(begun));

@@ -26,7 +26,7 @@ TEST_CASE("shadow reload: a state as JSON") {
   CHECK(members_of({}) == R"({"state":"none"})");
   ShadowState state{.stage = ShadowState::Stage::shadow,
                     .hash = "ab",
-                    .until = instant_from_us(1'767'225'600'000'000),
+                    .until = instant_from_us(1'767'225'599'000'001),  // whole seconds, rounded up
                     .max_flips = 5'000,
                     .decisions = 7,
                     .flips = 2,
