@@ -36,6 +36,13 @@ class Commands(Case):
         self.assertEqual((unknown.returncode, unknown.stdout), (2, ""))
         self.assertIn('unknown command "nonsense"', unknown.stderr)
 
+    def test_each_command_is_in_the_table_of_the_manual(self):
+        manual = (Path(__file__).resolve().parents[2] / "docs/operations.md").read_text()
+        listed = run("--help").stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+        commands = [line.split()[0] for line in listed.splitlines()]
+        self.assertIn("top", commands)
+        self.assertEqual([name for name in commands if f"\n| `weir {name}" not in manual], [])
+
     def test_a_file_that_is_not_there_is_named_once_with_what_to_do(self):
         for command in (["check"], ["serve"], ["serve", "--config"], ["explain", "http://a/", "--config"],
                         ["hash", "--identity", "client", "192.0.2.7", "--config"]):

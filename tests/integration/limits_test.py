@@ -133,6 +133,15 @@ class Limits(OverrideCase):
         self.assert_problem(self.limits(weir), 503, "redis is not reachable")
         self.assert_problem(self.limits(weir, "DELETE"), 503, "redis is not reachable")
 
+    def test_a_redis_that_hangs_is_answered_503_after_its_timeout(self):
+        """No look and no reset waits for as long as Redis hangs, and a reset may have been made."""
+        weir = self.shared()[0]
+        self.servers[0].pause()
+        self.assert_problem(self.limits(weir), 503, "redis did not answer")
+        self.assert_problem(self.limits(weir, "DELETE"), 503, "the reset may have been made")
+        self.servers[0].resume()
+        eventually(lambda: self.limits(weir).status == 200, "Redis decides again")
+
     def test_a_policy_that_is_new_can_be_seen_while_a_reload_waits_for_another_redis(self):
         weir = self.shared(workers=1)[0]
         silent = socket.create_server(("127.0.0.1", 0))  # accepts connections, and answers nothing
