@@ -174,6 +174,31 @@ class BehindEnvoy(RlsCase):
         self.envoy(rate_limits)
         self.assertEqual(self.get(("X-User", "bob")).status, 200)
 
+    def kill_weir_during_a_request(self, status, **options):
+        """The request, and those until Weir is back, have this status. The counts are in Redis."""
+        redis, ann = self.redis(), ("X-User", "ann")
+        self.begin(limit("user", 2, "year"), rate_limits=[{"actions": [header("x-user", "user")]}], **options,
+                   weir={"redis": redis, "service": {"listen": [{"address": f"127.0.0.1:{free_port()}"}]}})
+        self.assertEqual(self.get(ann).status, 200)
+        redis.pause()
+        with self.connect_to_envoy() as client:
+            client.send(request_bytes("GET", "/", [ann]))
+            eventually(lambda: self.gauge(self.weir, "weir_store_in_flight") > 0, "Redis is asked")
+            self.weir.is_stopped = True
+            self.weir.kill()
+            self.assertEqual(client.read().status, status)
+        self.assertEqual([self.get(ann).status for _ in range(3)], [status] * 3)
+        redis.resume()
+        self.weir = self.start(self.weir.configuration)
+        self.await_redis(self.weir)
+        eventually(lambda: self.get(ann).status == 429, "the limit denies")
+
+    def test_requests_are_served_when_weir_is_killed(self):
+        self.kill_weir_during_a_request(200)
+
+    def test_requests_are_denied_when_weir_is_killed_if_so_configured(self):
+        self.kill_weir_during_a_request(500, failure_mode_deny=True)
+
     def test_many_requests_at_once_are_counted_exactly(self):
         self.begin(limit("user", 50), rate_limits=[{"actions": [header("x-user", "user")]}])
         clients = [self.connect_to_envoy() for _ in range(20)]

@@ -27,7 +27,9 @@ def domain(*descriptors, name="d"):
 
 class RlsCase(RedisCase, ReloadCase):
     def serve_limits(self, *files, redis=None, service=None, **sections):
-        """Weir with these files; the counts are in `redis` if it is given. Returns a client."""
+        """Weir with these files. Returns a client.
+
+        The counts are in `redis` if it is given: a server, or the settings of store.redis for another topology."""
         directory = tempfile.TemporaryDirectory(prefix="weir-limits-")
         self.addCleanup(directory.cleanup)
         self.limits = Path(directory.name)
@@ -39,9 +41,10 @@ class RlsCase(RedisCase, ReloadCase):
                                 **({"files": [f"{directory.name}/*.yaml"]} if files else {}), **(service or {})})
         del config["listen"]
         if redis is not None:
-            patient = {"timeout": "10s", "connect_timeout": "10s", "on_failure": "deny"}
+            patient = {"timeout": "10s", "connect_timeout": "10s", "on_failure": "deny", "url": "redis://unused"}
+            servers = redis if isinstance(redis, dict) else {"url": redis.url}
             config |= {"identity_secret": SECRET,
-                       "store": {"type": "redis", "redis": {**patient, **sections.pop("store", {}), "url": redis.url}}}
+                       "store": {"type": "redis", "redis": {**patient, **sections.pop("store", {}), **servers}}}
         self.weir = self.start({**config, **sections})
         if redis is not None:
             self.await_redis(self.weir)

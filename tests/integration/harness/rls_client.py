@@ -65,8 +65,10 @@ class Answer:
 
 
 class RlsClient:
-    def __init__(self, port):
-        self.channel = client_library().insecure_channel(f"127.0.0.1:{port}")
+    def __init__(self, port, own_connection=False):
+        """`own_connection`: it is not shared with other clients of the port."""
+        options = [("grpc.use_local_subchannel_pool", 1)] if own_connection else []
+        self.channel = client_library().insecure_channel(f"127.0.0.1:{port}", options)
 
     def close(self):
         self.channel.close()
