@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import ghz
 import measure
 from peers import redis
 
@@ -64,6 +65,13 @@ class Sample:
     rate: float          # calls a second
     p99_ms: float        # at half load
     memory_mb: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Latencies:
+    """At rates that do not depend on the answers: half of the most that ghz and the slowest service reach, and --rate."""
+    at_half: ghz.Run
+    at_rate: ghz.Run
 
 
 def field(number, data):
@@ -123,10 +131,17 @@ def run_load(port, place, core, arguments, calls, rate=None):
     return float(re.search(r"([\d.]+) req/s", ran.stdout)[1]), times[len(times) * 99 // 100] / 1000
 
 
+def measure_latencies(port, place, core, slowest, arguments):
+    half, rate = (ghz.run(port, place, core, one * arguments.seconds, arguments.connections, one)
+                  for one in (int(slowest / 2), arguments.rate))
+    return Latencies(half, rate)
+
+
 def measure_rows(names, arguments, directory):
-    """{row: {peer: the samples of all rounds}}."""
+    """{row: {peer: the samples of all rounds}}, with Latencies if ghz is built."""
     service_core, load_core = measure.two_cores()
     samples = {name: {peer: [] for peer in arguments.peers} for name in names}
+    latencies = {name: {peer: [] for peer in arguments.peers} for name in names}
     with contextlib.ExitStack() as stack:
         redis_port = measure.free_port()
         redis_pid = stack.enter_context(measure.running(redis(redis_port, directory), load_core, redis_port,
@@ -140,9 +155,13 @@ def measure_rows(names, arguments, directory):
             command = globals()[peer](port, own, redis_port)
             running[peer] = port, stack.enter_context(measure.running(command, service_core, port, own / "output"))
         for name in names:
-            row, place = ROWS[name], directory / f"{name}.body"
+            row, place, message = ROWS[name], directory / f"{name}.body", directory / f"{name}.message"
             place.write_bytes(body(row))
+            message.write_bytes(body(row)[5:])
             slowest = measure_warm_up(running, row, place, load_core, arguments)
+            if ghz.is_built():
+                slowest_of_ghz = min(ghz.run(port, message, load_core, arguments.calls // 4, arguments.connections).rate
+                                     for port, _pid in running.values())
             for _ in range(arguments.rounds):
                 for peer in random.sample(arguments.peers, len(arguments.peers)):
                     port, pid = running[peer]
@@ -152,7 +171,10 @@ def measure_rows(names, arguments, directory):
                              for one, start in zip((pid, redis_pid), before)]
                     _rate, p99 = run_load(port, place, load_core, arguments, arguments.calls // 4, int(slowest / 2))
                     samples[name][peer].append(Sample(*spent, rate, p99, measure.memory_mb(pid)))
-    return samples
+                    if ghz.is_built():
+                        latencies[name][peer].append(
+                            measure_latencies(port, message, load_core, slowest_of_ghz, arguments))
+    return samples, latencies
 
 
 def measure_warm_up(running, row, place, core, arguments):
@@ -180,12 +202,29 @@ def print_table(results):
                   f"{cpu:.2f} | {middle['redis_cpu_us']:.1f} | {middle['p99_ms']:.2f} | {middle['memory_mb']:.1f} |")
 
 
+def print_latencies(results, rate):
+    print(f"\n| work | service | calls/s, half of the most | p50 ms | p99 ms | to the reference | p50 ms at {rate:,}/s "
+          "| p99 ms | to the reference |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    for name, peers in results.items():
+        for peer, taken in peers.items():
+            cells = [f"{statistics.median(one.at_half.rate for one in taken):,.0f}"]
+            for load in "at_half", "at_rate":
+                own, other = ([getattr(one, load) for one in peers[each]] for each in (peer, "reference"))
+                ratio = statistics.median(a.p99_ms / b.p99_ms for a, b in zip(own, other))
+                cells += [f"{statistics.median(one.p50_ms for one in own):.2f}",
+                          f"{statistics.median(one.p99_ms for one in own):.2f}", f"{ratio:.2f}"]
+            print(f"| {ROWS[name].title} | {peer} | {' | '.join(cells)} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, prog="script/bench rls")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=60_000, help="of each run")
     parser.add_argument("--connections", type=int, default=4)
     parser.add_argument("--streams", type=int, default=32, help="in progress on each connection")
+    parser.add_argument("--rate", type=int, default=1_000, help="calls a second of the second run of ghz")
+    parser.add_argument("--seconds", type=int, default=2, help="of each run of ghz")
     parser.add_argument("--rows", default=",".join(ROWS), help="of: " + ", ".join(ROWS))
     parser.add_argument("--peers", default=",".join(PEERS), help="of: " + ", ".join(PEERS))
     arguments = parser.parse_args()
@@ -199,7 +238,12 @@ def main():
     if not os.access(REFERENCE, os.X_OK):
         sys.exit("script/bench rls: envoyproxy/ratelimit is not built: script/bootstrap ratelimit")
     with tempfile.TemporaryDirectory() as directory:
-        print_table(measure_rows(arguments.rows.split(","), arguments, pathlib.Path(directory)))
+        samples, latencies = measure_rows(arguments.rows.split(","), arguments, pathlib.Path(directory))
+        print_table(samples)
+        if ghz.is_built():
+            print_latencies(latencies, arguments.rate)
+        else:
+            print("script/bench rls: ghz is not built, so there are no latencies at fixed rates", file=sys.stderr)
 
 
 if __name__ == "__main__":
