@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.client import Connection, request_bytes
 from harness.envoy import Envoy, cluster, listener, typed
 from harness.issuers import SECRET, signed
+from harness.reload_case import copied
 from harness.rls_case import RlsCase, domain, limit
 from harness.rls_messages import descriptor
 from harness.services import free_port
@@ -42,7 +43,8 @@ class BehindEnvoy(RlsCase):
         self.service_port = self.weir.addresses[-1][1]
         self.envoy(rate_limits, filters, **options)
 
-    def envoy(self, rate_limits, filters=(), in_filter=False, **options):
+    def envoy(self, rate_limits, filters=(), in_filter=False, ports=(), health_checks=(), **options):
+        """`ports`: those of several instances of Weir."""
         options = {"domain": "d", "timeout": "60s", "enable_x_ratelimit_headers": "DRAFT_VERSION_03", **options}
         limited = {"rate_limits": rate_limits}
         service = {"transport_api_version": "V3", "grpc_service": {"envoy_grpc": {"cluster_name": "weir"}}}
@@ -55,7 +57,8 @@ class BehindEnvoy(RlsCase):
             "listeners": [listener(port, filters, {"routes": routes}, use_remote_address=True,
                                    access_log=[self.access_log()])],
             "clusters": [cluster("api", self.api.port),
-                         cluster("weir", self.service_port, http2=True)]}}, port)
+                         cluster("weir", *(ports or [self.service_port]), http2=True,
+                                 health_checks=list(health_checks))]}}, port)
         self.addCleanup(started.stop)
         self.port, self.envoy_process = port, started
 
@@ -198,6 +201,28 @@ class BehindEnvoy(RlsCase):
 
     def test_requests_are_denied_when_weir_is_killed_if_so_configured(self):
         self.kill_weir_during_a_request(500, failure_mode_deny=True)
+
+    def test_health_checks_find_an_instance_that_has_stopped_and_one_that_is_back(self):
+        rate_limits = [{"actions": [header("x-user", "user")]}]
+        ports = [free_port(), free_port()]
+        self.begin(limit("user", 1_000_000), rate_limits=rate_limits,
+                   weir={"service": {"listen": [{"address": f"127.0.0.1:{ports[0]}"}]}})
+        config = copied(self.weir.configuration)
+        config["rate_limit_service"]["listen"] = [{"address": f"127.0.0.1:{ports[1]}"}]
+        other = self.start(config)
+        check = {"grpc_health_check": {}, "timeout": "5s", "interval": "0.1s", "no_traffic_interval": "0.1s",
+                 "healthy_threshold": 1, "unhealthy_threshold": 1}
+        self.envoy(rate_limits, ports=ports, health_checks=[check], failure_mode_deny=True)
+
+        def all_served():
+            """Each instance gets half of the requests, if Envoy uses both."""
+            return {self.get(("X-User", "ann")).status for _ in range(8)} == {200}
+
+        self.weir.stop()
+        eventually(all_served, "Envoy uses the other instance only")
+        self.start(self.weir.configuration)
+        other.stop()
+        eventually(all_served, "Envoy uses the first instance again")
 
     def test_many_requests_at_once_are_counted_exactly(self):
         self.begin(limit("user", 50), rate_limits=[{"actions": [header("x-user", "user")]}])

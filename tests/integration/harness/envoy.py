@@ -24,13 +24,13 @@ def typed(name, **fields):
     return {"@type": f"type.googleapis.com/envoy.{name}", **fields}
 
 
-def cluster(name, port, http2=False):
+def cluster(name, *ports, http2=False, **more):
     options = {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": typed(
         "extensions.upstreams.http.v3.HttpProtocolOptions", explicit_http_config={"http2_protocol_options": {}})}
-    address = {"socket_address": {"address": "127.0.0.1", "port_value": port}}
-    return {"name": name, "type": "STATIC", "connect_timeout": "5s",
-            "load_assignment": {"cluster_name": name,
-                                "endpoints": [{"lb_endpoints": [{"endpoint": {"address": address}}]}]},
+    endpoints = [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": port}}}}
+                 for port in ports]
+    return {"name": name, "type": "STATIC", "connect_timeout": "5s", **more,
+            "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": endpoints}]},
             **({"typed_extension_protocol_options": options} if http2 else {})}
 
 
