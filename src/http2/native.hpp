@@ -33,6 +33,9 @@ nghttp2_nv pair_of(const http::Field& field);
 /// An empty list of pairs, in memory that a thread uses again. Only one is in use at a time.
 std::vector<nghttp2_nv>& spare_pairs();
 
+/// The types of RFC 9113 are 0 to 9.
+inline constexpr int first_unknown_type = NGHTTP2_CONTINUATION + 1;
+
 struct FreeOption {
   void operator()(nghttp2_option* option) const { nghttp2_option_del(option); }
 };

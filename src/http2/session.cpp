@@ -19,8 +19,15 @@ constexpr std::uint64_t bytes_per_update = 512;
 /// PING frames without a glitch in the bytes of one receive(): keepalives come one by one.
 constexpr std::size_t free_pings = 4;
 
-/// SETTINGS that a client may send without a glitch; most send one.
+/// SETTINGS that a client may send without a glitch; most send one. The same for GOAWAY; a client
+/// that ends gracefully sends two.
 constexpr std::uint64_t free_settings = 4;
+constexpr std::uint64_t free_goaways = 4;
+
+/// Frames of unknown types that are ignored (RFC 9113 section 5.5) without a glitch, and those for
+/// each stream that is opened. Browsers send reserved types and PRIORITY_UPDATE (RFC 9218).
+constexpr std::uint64_t free_unknown_frames = 64;
+constexpr std::uint64_t unknown_frames_per_stream = 4;
 
 /// The name and value pairs of a head. They view `fields`, which nghttp2 copies.
 const std::vector<nghttp2_nv>& pairs_of(const http::FieldSection& fields, std::string_view status) {
@@ -55,14 +62,28 @@ bool answers_fault(std::uint32_t error_code) {
 
 struct Session::ServerCallbacks : SharedCallbacks {
   static Session& session(void* user) { return *static_cast<Session*>(user); }
-  static int on_begin_frame(nghttp2_session* /*native*/, const nghttp2_frame_hd* head, void* user) {
+
+  /// Sees also the frames that nghttp2 ignores, except DATA of closed streams.
+  static int on_begin_frame(nghttp2_session* native, const nghttp2_frame_hd* head, void* user) {
     Session& self = session(user);
-    if (head->type != NGHTTP2_HEADERS) return 0;
     return guarded([&] {
-      if (self.ids_.was_skipped(head->stream_id)) self.terminate(ErrorCode::protocol_error);
-      self.ids_.note(head->stream_id);
+      if (head->type == NGHTTP2_HEADERS) {
+        self.begin_head(head->stream_id, stream(native, head->stream_id) != nullptr);
+      } else if (head->type == NGHTTP2_WINDOW_UPDATE) {
+        if (++self.window_updates_ > free_window_updates + self.sent() / bytes_per_update)
+          self.note_glitch();
+      } else if (head->type >= first_unknown_type) {
+        if (++self.unknown_frames_ > free_unknown_frames + unknown_frames_per_stream * self.opened_)
+          self.note_glitch();
+      }
       return 0;
     });
+  }
+
+  /// nghttp2 calls on_begin_frame() for a frame of an unknown type if there is this function.
+  static int ignore_unknown(nghttp2_session* /*native*/, void** /*payload*/,
+                            const nghttp2_frame_hd* /*head*/, void* /*user*/) {
+    return NGHTTP2_ERR_CANCEL;
   }
 
   static int on_begin_headers(nghttp2_session* native, const nghttp2_frame* frame, void* user) {
@@ -80,6 +101,7 @@ struct Session::ServerCallbacks : SharedCallbacks {
       self.begin_fields(*opened);
       nghttp2_session_set_stream_user_data(native, id, opened);
       ++self.open_heads_;
+      ++self.opened_;
       return 0;
     });
   }
@@ -114,17 +136,16 @@ struct Session::ServerCallbacks : SharedCallbacks {
       case NGHTTP2_DATA:
         if (frame.hd.length == frame.data.padlen && !ends) self.note_glitch();
         break;
-      case NGHTTP2_WINDOW_UPDATE:
-        if (++self.window_updates_ > free_window_updates + self.sent() / bytes_per_update)
-          self.note_glitch();
-        return;
       case NGHTTP2_SETTINGS:
         if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0 && ++self.settings_ > free_settings)
           self.note_glitch();
         return;
-      case NGHTTP2_PING:
-        if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0 && ++self.pings_ > free_pings)
+      case NGHTTP2_PING:  // Weir sends none, so none is acknowledged
+        if ((frame.hd.flags & NGHTTP2_FLAG_ACK) != 0 || ++self.pings_ > free_pings)
           self.note_glitch();
+        return;
+      case NGHTTP2_GOAWAY:
+        if (++self.goaways_ > free_goaways) self.note_glitch();
         return;
       case NGHTTP2_PRIORITY:
       case NGHTTP2_RST_STREAM:
@@ -151,6 +172,7 @@ struct Session::ServerCallbacks : SharedCallbacks {
     Session& self = session(user);
     if (frame->hd.type == NGHTTP2_RST_STREAM && answers_fault(frame->rst_stream.error_code))
       self.note_glitch();
+    if (frame->hd.type == NGHTTP2_GOAWAY && !self.takes_streams_) self.has_sent_goaway_ = true;
     const bool may_end = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
     if (!may_end || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     // The rest of the request is not wanted (RFC 9113 section 8.1), unless it is the other
@@ -177,6 +199,7 @@ struct Session::ServerCallbacks : SharedCallbacks {
       auto owned = make();
       nghttp2_session_callbacks* const made = owned.get();
       nghttp2_session_callbacks_set_on_begin_frame_callback(made, on_begin_frame);
+      nghttp2_session_callbacks_set_unpack_extension_callback(made, ignore_unknown);
       nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
       nghttp2_session_callbacks_set_on_header_callback(made, on_header);
       nghttp2_session_callbacks_set_on_frame_recv_callback(made, pass_frame<ServerCallbacks>);
@@ -195,6 +218,7 @@ Session::Session(StreamSource& source, const SessionOptions& options)
       heads_at_once_(options.heads_at_once),
       fields_at_once_(options.fields_at_once),
       bytes_after_faults_(options.bytes_after_faults),
+      free_late_heads_(options.max_streams),
       glitches_(options.glitches) {
   nghttp2_session* made = nullptr;
   if (nghttp2_session_server_new3(&made, ServerCallbacks::all(), this, session_option(),
@@ -230,6 +254,15 @@ bool Session::receive(std::string_view bytes) {
 bool Session::is_at_bound() const {
   return (most_heads_ != 0 && heads_ >= most_heads_) ||
          (fields_at_once_ != 0 && fields_ >= fields_at_once_);
+}
+
+/// Requests that were on their way when GOAWAY was sent are ignored (RFC 9113 section 6.8), but a
+/// client that goes on sending them, or heads for closed streams, makes Weir decode them in vain.
+void Session::begin_head(std::int32_t id, bool is_open) {
+  if (ids_.was_skipped(id)) terminate(ErrorCode::protocol_error);
+  const bool is_new = ids_.note(id);
+  const bool is_late = is_new && has_sent_goaway_ && ++late_heads_ > free_late_heads_;
+  if (is_late || (!is_new && !is_open)) note_glitch();
 }
 
 void Session::close(Stream& stream, std::uint32_t error_code) {

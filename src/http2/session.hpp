@@ -78,6 +78,7 @@ class Session : public SessionCore {
   struct ServerCallbacks;
 
   bool is_at_bound() const;
+  void begin_head(std::int32_t id, bool is_open);
   void close(Stream& stream, std::uint32_t error_code);
   void note_glitch();
 
@@ -85,17 +86,23 @@ class Session : public SessionCore {
   const std::size_t heads_at_once_;
   const std::size_t fields_at_once_;
   const std::size_t bytes_after_faults_;
+  const std::size_t free_late_heads_;  ///< that may be on their way when GOAWAY is sent
   Glitches glitches_;
   StreamIds ids_;
   std::uint64_t window_updates_ = 0;  ///< received
   std::uint64_t settings_ = 0;        ///< received
+  std::uint64_t goaways_ = 0;         ///< received
+  std::uint64_t unknown_frames_ = 0;  ///< received
+  std::uint64_t opened_ = 0;          ///< streams
+  std::size_t late_heads_ = 0;        ///< of new streams after the GOAWAY with a last stream
   std::size_t open_heads_ = 0;        ///< streams whose head is incomplete
   std::size_t pings_ = 0;             ///< in the bytes being received
   std::size_t heads_ = 0;             ///< completed in this call of receive()
   std::size_t most_heads_ = 0;        ///< of this call; 0: no bound
   std::size_t fields_ = 0;            ///< bytes decoded in it
   bool has_paused_ = false;
-  bool takes_streams_ = true;  ///< no GOAWAY with a last stream has been queued
+  bool takes_streams_ = true;     ///< no GOAWAY with a last stream has been queued
+  bool has_sent_goaway_ = false;  ///< it has been sent
 };
 
 }  // namespace weir::http2

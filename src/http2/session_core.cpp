@@ -25,6 +25,8 @@ const nghttp2_option* session_option() {
     if (nghttp2_option_new(&made) != 0) throw std::bad_alloc();
     std::unique_ptr<nghttp2_option, FreeOption> owned(made);
     nghttp2_option_set_no_auto_window_update(made, 1);
+    for (int type = first_unknown_type; type <= 0xff; ++type)
+      nghttp2_option_set_user_recv_extension_type(made, static_cast<std::uint8_t>(type));
     nghttp2_option_set_max_send_header_block_length(made, most_sent_head);
     return owned;
   }();

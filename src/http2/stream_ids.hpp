@@ -15,14 +15,16 @@ namespace weir::http2 {
 
 class StreamIds {
  public:
-  /// A head came with this identifier. It opens a stream if it is higher than all before.
-  void note(std::int32_t id) {
-    if (id <= newest_) return;
+  /// A head came with this identifier. True if it is higher than all before, so that it opens a
+  /// stream.
+  bool note(std::int32_t id) {
+    if (id <= newest_) return false;
     if (id > newest_ + 2) {
       if (skipped_.size() == most_gaps) skipped_.erase(skipped_.begin());
       skipped_.emplace_back(newest_, id);
     }
     newest_ = id;
+    return true;
   }
   bool was_skipped(std::int32_t id) const {
     return std::ranges::any_of(skipped_,

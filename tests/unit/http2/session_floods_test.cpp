@@ -27,6 +27,17 @@ TEST_CASE("floods spend the budget of a connection") {
   for (int i = 0; i < 8; ++i)
     pings += frame(NGHTTP2_PING, 0, 0, "12345678");
   constexpr int padded = 8;
+  constexpr int ack = 1;
+  // Of a stream that was reset for its malformed head, beside one that is open.
+  const auto late = [](std::string bytes) {
+    return [bytes = std::move(bytes)](std::uint32_t i) {
+      return i == 0 ? request(1, {}, 0) + request(3, literal("A", "1"), 0) + bytes : bytes;
+    };
+  };
+  // Ignored after three quarters of the budget, because the first stream stays open.
+  const auto late_heads = [](std::uint32_t i) {
+    return request(2 * i + 1, i == 0 ? std::string() : literal("A", "1"), i == 0 ? 0 : end_stream);
+  };
   const std::function<std::string(std::uint32_t)> rows[] = {
       rapid_reset,
       made_to_reset,
@@ -37,6 +48,13 @@ TEST_CASE("floods spend the budget of a connection") {
       repeated(frame(NGHTTP2_WINDOW_UPDATE, 0, 0, std::string("\0\0\0\1", 4))),
       repeated(frame(NGHTTP2_DATA, 0, 1)),
       repeated(frame(NGHTTP2_DATA, padded, 1, std::string("\2\0\0", 3))),
+      repeated(frame(NGHTTP2_PING, ack, 0, "12345678")),
+      repeated(frame(NGHTTP2_GOAWAY, 0, 0, std::string(8, '\0'))),
+      repeated(frame(0xfa, 0, 0, "unknown")),
+      repeated(frame(0x10, 0, 1, std::string("\0\0\0\1u=1", 7))),  // PRIORITY_UPDATE
+      late(frame(NGHTTP2_WINDOW_UPDATE, 0, 3, std::string("\0\0\0\1", 4))),
+      late(frame(NGHTTP2_HEADERS, end_headers | end_stream, 3, literal("x", "1"))),
+      late_heads,
   };
   for (std::size_t row = 0; row < std::size(rows); ++row) {
     CAPTURE(row);
@@ -72,6 +90,34 @@ TEST_CASE("ordinary use spends nothing") {
     server.output();
   }
   CHECK(server.session.glitches().count() == 0);
+}
+
+TEST_CASE("frames of unknown types beside requests are free") {
+  Server server({.glitches = 10});
+  const std::string unknown =
+      frame(0x0a, 0, 0) + frame(0x10, 0, 0, "0000u=2") + frame(0xfa, 0xff, 1);
+  server.session.receive(preface);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    REQUIRE(server.session.receive(unknown + request(2 * i + 1)));
+    server.session.respond(*server.streams.back(), 200, {}, false);
+    server.output();
+  }
+  CHECK(server.session.glitches().count() == 0);
+}
+
+TEST_CASE("as many requests as may be on their way are free after GOAWAY") {
+  Server server({.max_streams = 10, .glitches = 10});
+  server.session.receive(preface + request(1));
+  server.session.end_drain();
+  server.output();
+  for (std::uint32_t i = 0; i < 10; ++i)
+    REQUIRE(server.session.receive(request(2 * i + 3)));
+  CHECK(server.session.glitches().count() == 0);
+  for (std::uint32_t i = 0; i < 10; ++i)
+    server.session.receive(request(2 * i + 23));
+  CHECK(goaway_in(server.output()) == NGHTTP2_NO_ERROR);
+  CHECK_FALSE(server.session.wants_input());
+  CHECK(server.session.glitches().count() == 10);
 }
 
 /// Passes bytes to a session with bounds, call by call. Returns the heads after each call.
