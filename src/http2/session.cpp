@@ -308,6 +308,7 @@ void Session::note_glitch() {
   glitches_.note();
   const auto now = glitches_.state();
   if (now == before) return;
+  was_given_up_ = true;
   now == Glitches::State::spent ? terminate(ErrorCode::enhance_your_calm) : end_drain();
 }
 

@@ -70,6 +70,8 @@ class Session : public SessionCore {
   void end_drain();
 
   const Glitches& glitches() const { return glitches_; }
+  /// True if three quarters of the budget were spent at some time, also if some are forgiven since.
+  bool was_given_up() const { return was_given_up_; }
   /// True while the client owes the rest of what it has begun: a head, or the SETTINGS of its
   /// preface.
   bool awaits_head() const { return open_heads_ != 0 || settings_ == 0; }
@@ -103,6 +105,7 @@ class Session : public SessionCore {
   bool has_paused_ = false;
   bool takes_streams_ = true;     ///< no GOAWAY with a last stream has been queued
   bool has_sent_goaway_ = false;  ///< it has been sent
+  bool was_given_up_ = false;
 };
 
 }  // namespace weir::http2

@@ -56,7 +56,7 @@ Http2Connection::Http2Connection(ClientConnection& client)
 Http2Connection::~Http2Connection() {
   Http2Counters& counters = context().counters.http2;
   counters.connections.add(-1);
-  if (session_.glitches().state() != http2::Glitches::State::good) counters.given_up.add();
+  if (session_.was_given_up()) counters.given_up.add();
 }
 
 loop::Task<> Http2Connection::run() {

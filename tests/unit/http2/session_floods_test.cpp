@@ -120,6 +120,24 @@ TEST_CASE("as many requests as may be on their way are free after GOAWAY") {
   CHECK(server.session.glitches().count() == 10);
 }
 
+TEST_CASE("a connection stays given up when its last streams forgive a glitch") {
+  Server server({.glitches = 4});
+  server.session.receive(preface);
+  for (std::uint32_t i = 0; i < 6; ++i)
+    server.session.receive(request(2 * i + 1));
+  server.session.receive(reset(1) + reset(3));
+  CHECK_FALSE(server.session.was_given_up());
+  server.session.receive(frame(NGHTTP2_PRIORITY, 0, 5, std::string("\0\0\0\0\1", 5)));
+  CHECK(server.session.was_given_up());
+  // The streams in progress are finished.
+  for (std::size_t index = 2; index < 6; ++index)
+    server.session.respond(server.stream(index), 200, {}, false);
+  CHECK(goaway_in(server.output()) == NGHTTP2_NO_ERROR);
+  CHECK(server.session.is_over());
+  CHECK(server.session.glitches().state() == Glitches::State::good);
+  CHECK(server.session.was_given_up());
+}
+
 /// Passes bytes to a session with bounds, call by call. Returns the heads after each call.
 std::vector<std::size_t> heads_by_call(Server& server, std::string_view bytes) {
   std::vector<std::size_t> heads;
