@@ -4,7 +4,7 @@
 # AddressSanitizer and UndefinedBehaviorSanitizer: memory that outlives a wait or changes its owner.
 set(address_modules
     # Buffers and views of a connection across reads, pipelines, uploads beside the answer, and aborts.
-    abuse_churn abuse_floods abuse_pipelines abuse_slow bodies connections errors messages musts_upgrades retries reuse robustness
+    abuse_churn abuse_floods abuse_http2 abuse_pipelines abuse_slow bodies connections errors messages musts_upgrades retries reuse robustness
     timeouts tunnel
     # Streams whose exchange and whose session end at different times.
     http2 http2_ends http2_tunnel http2_upstream http2_upstream_faults
