@@ -12,22 +12,28 @@
 
 namespace weir::http2::test {
 
+/// A number in network order.
+inline std::string number(std::uint32_t value, int size = 4) {
+  std::string bytes;
+  for (int i = size - 1; i >= 0; --i)
+    bytes.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+  return bytes;
+}
+
 /// A frame as it is on the wire (RFC 9113 section 4.1).
 inline std::string frame(int type, int flags, std::uint32_t stream, std::string_view payload = {}) {
-  std::string bytes;
-  const auto add = [&bytes](std::uint32_t number, int size) {
-    for (int i = size - 1; i >= 0; --i)
-      bytes.push_back(static_cast<char>(number >> (8 * i) & 0xff));
-  };
-  add(static_cast<std::uint32_t>(payload.size()), 3);
-  add(static_cast<std::uint32_t>(type), 1);
-  add(static_cast<std::uint32_t>(flags), 1);
-  add(stream, 4);
-  return bytes.append(payload);
+  return number(static_cast<std::uint32_t>(payload.size()), 3)
+      .append(number(static_cast<std::uint32_t>(type), 1))
+      .append(number(static_cast<std::uint32_t>(flags), 1))
+      .append(number(stream))
+      .append(payload);
 }
 
 constexpr int end_stream = 1;
+constexpr int ack = 1;
 constexpr int end_headers = 4;
+constexpr int padded = 8;
+constexpr int with_priority = 0x20;
 
 /// A literal field without indexing, with a new name (RFC 7541 section 6.2.2). Both parts have
 /// fewer than 127 bytes.

@@ -32,13 +32,6 @@ inline std::string response(std::uint32_t stream, std::string_view status,
                literal(":status", status) + std::string(more));
 }
 
-inline std::string number(std::uint32_t value) {
-  std::string bytes;
-  for (int shift = 24; shift >= 0; shift -= 8)
-    bytes.push_back(static_cast<char>(value >> shift & 0xff));
-  return bytes;
-}
-
 inline std::string reset_with(std::uint32_t stream, std::uint32_t code) {
   return frame(NGHTTP2_RST_STREAM, 0, stream, number(code));
 }

@@ -26,9 +26,7 @@ TEST_CASE("floods spend the budget of a connection") {
   std::string pings;
   for (int i = 0; i < 8; ++i)
     pings += frame(NGHTTP2_PING, 0, 0, "12345678");
-  constexpr int padded = 8;
-  constexpr int ack = 1;
-  // Of a stream that was reset for its malformed head, beside one that is open.
+  // Frames for a stream that was reset for its malformed head, beside one that is open.
   const auto late = [](std::string bytes) {
     return [bytes = std::move(bytes)](std::uint32_t i) {
       return i == 0 ? request(1, {}, 0) + request(3, literal("A", "1"), 0) + bytes : bytes;

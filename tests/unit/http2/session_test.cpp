@@ -177,31 +177,6 @@ TEST_CASE("faults of a message reset its stream, and count") {
   }
 }
 
-TEST_CASE("faults of a connection end it") {
-  struct Row {
-    int error;
-    std::string bytes;
-  };
-  const Row rows[] = {
-      {NGHTTP2_PROTOCOL_ERROR, frame(NGHTTP2_DATA, 0, 1, "idle")},
-      {NGHTTP2_PROTOCOL_ERROR, request(2)},
-      {NGHTTP2_PROTOCOL_ERROR, request(5) + request(3)},
-      {NGHTTP2_PROTOCOL_ERROR,
-       frame(NGHTTP2_PUSH_PROMISE, end_headers, 1, std::string("\0\0\0\2", 4))},
-      {NGHTTP2_FRAME_SIZE_ERROR, frame(NGHTTP2_PING, 0, 0, "short")},
-      {NGHTTP2_COMPRESSION_ERROR, frame(NGHTTP2_HEADERS, end_headers, 1, "\xff\xff\xff\xff\xff")},
-      {NGHTTP2_FLOW_CONTROL_ERROR,
-       frame(NGHTTP2_WINDOW_UPDATE, 0, 0, std::string("\x7f\xff\xff\xff", 4))},
-  };
-  for (std::size_t i = 0; i < std::size(rows); ++i) {
-    CAPTURE(i);
-    Server server;
-    server.session.receive(preface + rows[i].bytes);
-    CHECK(goaway_in(server.output()) == rows[i].error);
-    CHECK(server.session.is_over());
-  }
-}
-
 TEST_CASE("the SETTINGS of the preface are awaited") {
   Server server;
   CHECK(server.session.receive(client_preface));
