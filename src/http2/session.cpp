@@ -12,9 +12,12 @@
 namespace weir::http2 {
 namespace {
 
-/// Updates of windows that a client may send beyond one for each `bytes_per_update` it receives.
+/// Updates of windows that a client may send beyond one for each `bytes_per_update` it receives and
+/// those for each DATA frame that its windows have not cut: some clients update the stream and the
+/// connection after each.
 constexpr std::uint64_t free_window_updates = 256;
 constexpr std::uint64_t bytes_per_update = 512;
+constexpr std::uint64_t updates_per_data_frame = 2;
 
 /// PING frames without a glitch in the bytes of one receive(): keepalives come one by one.
 constexpr std::size_t free_pings = 4;
@@ -70,8 +73,7 @@ struct Session::ServerCallbacks : SharedCallbacks {
       if (head->type == NGHTTP2_HEADERS) {
         self.begin_head(head->stream_id, stream(native, head->stream_id) != nullptr);
       } else if (head->type == NGHTTP2_WINDOW_UPDATE) {
-        if (++self.window_updates_ > free_window_updates + self.sent() / bytes_per_update)
-          self.note_glitch();
+        if (++self.window_updates_ > self.most_window_updates()) self.note_glitch();
       } else if (head->type >= first_unknown_type) {
         if (++self.unknown_frames_ > free_unknown_frames + unknown_frames_per_stream * self.opened_)
           self.note_glitch();
@@ -254,6 +256,10 @@ bool Session::receive(std::string_view bytes) {
 bool Session::is_at_bound() const {
   return (most_heads_ != 0 && heads_ >= most_heads_) ||
          (fields_at_once_ != 0 && fields_ >= fields_at_once_);
+}
+
+std::uint64_t Session::most_window_updates() const {
+  return free_window_updates + sent() / bytes_per_update + updates_per_data_frame * uncut_frames();
 }
 
 /// Requests that were on their way when GOAWAY was sent are ignored (RFC 9113 section 6.8), but a

@@ -80,6 +80,7 @@ class Session : public SessionCore {
   struct ServerCallbacks;
 
   bool is_at_bound() const;
+  std::uint64_t most_window_updates() const;
   void begin_head(std::int32_t id, bool is_open);
   void close(Stream& stream, std::uint32_t error_code);
   void note_glitch();

@@ -189,6 +189,7 @@ void SessionCore::take_field(Stream& stream, std::string_view name, std::string_
 ssize_t SessionCore::read_body(Stream& stream, char* to, std::size_t most, std::uint32_t& flags) {
   const std::size_t size = stream.read_output(to, most);
   sent_ += size;
+  if (size > 0 && size < most) ++uncut_frames_;
   if (!stream.output_has_ended())
     return size == 0 ? ssize_t{NGHTTP2_ERR_DEFERRED} : static_cast<ssize_t>(size);
   flags |= NGHTTP2_DATA_FLAG_EOF;

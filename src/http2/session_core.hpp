@@ -61,6 +61,8 @@ class SessionCore {
   void own(nghttp2_session* made) { native_.reset(made); }
   nghttp2_session* native() const { return native_.get(); }
   std::uint64_t sent() const { return sent_; }  ///< bytes of bodies
+  /// DATA frames that were sent with all that there was, neither cut by a window nor the largest.
+  std::uint64_t uncut_frames() const { return uncut_frames_; }
 
   /// A stream of the session from now on, whose first head is about to be received.
   void attach(Stream& stream, std::int32_t id);
@@ -84,6 +86,7 @@ class SessionCore {
   std::unique_ptr<nghttp2_session, Free> native_;
   std::size_t open_streams_ = 0;
   std::uint64_t sent_ = 0;
+  std::uint64_t uncut_frames_ = 0;
   std::size_t taken_ = 0;
   std::size_t trailers_size_ = 0;  ///< of the trailer section that is being received
 };

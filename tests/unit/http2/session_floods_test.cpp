@@ -103,6 +103,37 @@ TEST_CASE("frames of unknown types beside requests are free") {
   CHECK(server.session.glitches().count() == 0);
 }
 
+TEST_CASE("two updates of windows after each response are free") {
+  Server server({.glitches = 10});
+  server.session.receive(preface);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::uint32_t id = 2 * i + 1;
+    REQUIRE(server.session.receive(request(id)));
+    server.streams.back()->output = "short";
+    server.session.respond(*server.streams.back(), 200, {}, true);
+    server.output();
+    REQUIRE(server.session.receive(frame(NGHTTP2_WINDOW_UPDATE, 0, 0, number(5)) +
+                                   frame(NGHTTP2_WINDOW_UPDATE, 0, id, number(5))));
+  }
+  CHECK(server.session.glitches().count() == 0);
+}
+
+/// CVE-2019-9511.
+TEST_CASE("a client that takes a response byte by byte spends its budget") {
+  Server server({.glitches = 100});
+  const std::string small = number(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 2) + number(1);
+  server.session.receive(std::string(client_preface) + frame(NGHTTP2_SETTINGS, 0, 0, small) +
+                         request(1));
+  server.stream(0).output = std::string(10'000, 'a');
+  server.session.respond(server.stream(0), 200, {}, true);
+  int sent = 0;
+  for (; sent < 500 && !server.session.is_over(); ++sent) {
+    server.session.receive(frame(NGHTTP2_WINDOW_UPDATE, 0, 1, number(1)));
+    server.output();
+  }
+  CHECK(sent < 400);
+}
+
 TEST_CASE("as many requests as may be on their way are free after GOAWAY") {
   Server server({.max_streams = 10, .glitches = 10});
   server.session.receive(preface + request(1));
