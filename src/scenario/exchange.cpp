@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "grpc/status.hpp"
 #include "http/forwarded_head.hpp"
 #include "http/framing.hpp"
 #include "http/head_parser.hpp"
@@ -12,6 +13,7 @@
 #include "limiter/verdict.hpp"
 #include "log/access_log.hpp"
 #include "proxy/failure.hpp"
+#include "proxy/grpc_call.hpp"
 
 namespace weir::scenario {
 namespace {
@@ -52,6 +54,16 @@ void note_remaining(const limiter::Verdict& verdict, Happened& to) {
   }
 }
 
+/// The status of gRPC in these fields, if there is one.
+template <class Fields>
+std::optional<int> grpc_status_in(const Fields& fields) {
+  for (const auto& field : fields) {
+    if (http::iequals(field.name, "grpc-status"))
+      return grpc::code_of(grpc::parse_status(field.value));
+  }
+  return std::nullopt;
+}
+
 /// Notes the final charge: the settlements of limits that hold, and the costs of the others. A
 /// denied request is charged by policies with count_rejected only.
 void note_charges(const offline::Request& request, Happened& to) {
@@ -84,6 +96,7 @@ void Exchange::begin(const Step& its_step, std::int64_t its_repetition, Instant 
   trace_.plan.reset();
   recorded_.clear();
   answer_ = {};
+  is_call_ = false;
 }
 
 Instant Exchange::decided(const config::Config& config, Instant start,
@@ -93,11 +106,15 @@ Instant Exchange::decided(const config::Config& config, Instant start,
     recorded_.queued = request.decided_at() - request.arrived_at();
   }
   kind_ = Kind::own_answer;
+  const options::Route* const found = request.decision().route();
+  // A scenario has no protocol: a call is what it would be over HTTP/2.
+  is_call_ =
+      proxy::has_grpc_content(request.received().view) && (found == nullptr || !found->decide);
   if (!request.is_admitted()) {
     answer(config, request);
     return request.decided_at();
   }
-  const options::Route& route = *request.decision().route();
+  const options::Route& route = *found;
   const Instant passed_at = request.passed_at();
   if (!route.upstream) {
     answer_ = {.status = route.respond.status,
@@ -106,6 +123,7 @@ Instant Exchange::decided(const config::Config& config, Instant start,
                .body = route.respond.body,
                .limit_fields = &recorded_.limit_fields,
                .edits = edits_of(&route)};
+    answer_call(config);
     kind_ = Kind::fixed;
     if (!route.decide || !request.holds_units()) return passed_at;
     kind_ = step_->response.is_written ? Kind::report : Kind::lease;
@@ -115,6 +133,7 @@ Instant Exchange::decided(const config::Config& config, Instant start,
           proxy::answer_instead_of_upstream(route, request.received(), recorded_, body_)) {
     answer_ = *own;
     answer_.edits = edits_of(&route);
+    answer_call(config);
     return passed_at;
   }
   kind_ = Kind::response;
@@ -141,6 +160,28 @@ void Exchange::answer(const config::Config& config, const offline::Request& requ
     is_response_ = proxy::counts_as_response(recorded_.outcome);
   }
   answer_.edits = edits_of(route);
+  answer_call(config);
+}
+
+/// Puts an own answer to a call in the terms of gRPC, as proxy::Exchange::answer.
+void Exchange::answer_call(const config::Config& config) {
+  answer_status_ = answer_.status;
+  if (is_call_ && answer_.status >= 400)
+    answer_ = proxy::grpc_answer(answer_, recorded_, config.proxy.grpc, grpc_);
+}
+
+/// The status that the client of a call gets; empty: its response has none, or is not complete.
+std::optional<int> Exchange::grpc_status() const {
+  const Response& response = step_->response;
+  if (!is_call_ || has_left_) return std::nullopt;
+  if (kind_ != Kind::response || response.failure != proxy::Failure::none) {
+    if (answer_.grpc_status) return grpc::code_of(*answer_.grpc_status);
+    return grpc_status_in(*answer_.fields);
+  }
+  if (response.grpc_status) return response.grpc_status;
+  if (const auto stated = grpc_status_in(response_fields_)) return stated;
+  return grpc::code_of(response.status == 200 ? grpc::Status::ok
+                                              : grpc::status_of_http(response.status));
 }
 
 /// The upstream's response, as it would send it.
@@ -160,13 +201,13 @@ const std::string& Exchange::upstream_head() {
 }
 
 offline::Ending Exchange::ending() {
-  if (has_left_) return {.how = {.client_has_left = true}};
+  if (has_left_) return {.how = {.is_grpc = is_call_, .client_has_left = true}};
   switch (kind_) {
     case Kind::own_answer:
-      if (is_response_) return {.how = {.status = answer_.status}};
-      return {};
+      if (!is_response_) return {};
+      [[fallthrough]];
     case Kind::fixed:
-      return {.how = {.status = answer_.status}};
+      return {.how = {.status = answer_status_, .grpc_status = grpc_status(), .is_grpc = is_call_}};
     case Kind::lease:
       return {.how = {.lease_has_ended = true}};
     case Kind::report:
@@ -176,9 +217,10 @@ offline::Ending Exchange::ending() {
   if (step_->response.failure != proxy::Failure::none) return {};
   const auto line = http::parse_response_head(upstream_head(), response_fields_);
   status_line_ = line.value_or(http::StatusLine{.status = step_->response.status, .reason = {}});
-  return {.how = {.status = step_->response.status},
-          .fields = response_fields_,
-          .body = step_->response.body};
+  return {
+      .how = {.status = step_->response.status, .grpc_status = grpc_status(), .is_grpc = is_call_},
+      .fields = response_fields_,
+      .body = step_->response.body};
 }
 
 Happened Exchange::end(const config::Config& config, offline::Instance& instance,
@@ -204,12 +246,13 @@ Happened Exchange::end(const config::Config& config, offline::Instance& instance
     note_remaining(request.verdict(), happened);
     note_charges(request, happened);
   }
-  respond(request, now, happened);
+  respond(config, request, now, happened);
   return happened;
 }
 
 /// The response that the client gets.
-void Exchange::respond(const offline::Request& request, Instant now, Happened& to) {
+void Exchange::respond(const config::Config& config, const offline::Request& request, Instant now,
+                       Happened& to) {
   const Expectation& expected = step_->expect;
   const proxy::Failure failure = step_->response.failure;
   if (has_left_) {
@@ -221,7 +264,9 @@ void Exchange::respond(const offline::Request& request, Instant now, Happened& t
     const options::Route* const route = request.decision().route();
     answer_ = proxy::refusal_answer(proxy::answer_to(failure), route, recorded_, body_);
     answer_.edits = edits_of(route);
+    answer_call(config);
   }
+  to.grpc_status = grpc_status();
   to.status = is_forwarded ? step_->response.status : answer_.status;
   const std::string_view method = request.received().view.method;
   if (expected.body && method != "HEAD")

@@ -14,6 +14,7 @@
 #include "limiter/trace.hpp"
 #include "offline/instance.hpp"
 #include "proxy/decision_record.hpp"
+#include "proxy/grpc_answer.hpp"
 #include "proxy/own_answers.hpp"
 #include "scenario/happened.hpp"
 #include "scenario/scenario.hpp"
@@ -50,10 +51,13 @@ class Exchange {
   };
 
   void answer(const config::Config& config, const offline::Request& request);
+  void answer_call(const config::Config& config);
+  std::optional<int> grpc_status() const;
   Instant end_of_response(Instant start, Instant passed_at) const;
   const std::string& upstream_head();
   offline::Ending ending();
-  void respond(const offline::Request& request, Instant now, Happened& to);
+  void respond(const config::Config& config, const offline::Request& request, Instant now,
+               Happened& to);
 
   const Step* step_ = nullptr;
   std::int64_t repetition_ = 0;
@@ -66,6 +70,9 @@ class Exchange {
   http::FieldSection fields_;
   std::string body_;
   bool is_response_ = false;  ///< the own answer counts as a response for `charge`
+  bool is_call_ = false;      ///< of gRPC, and is answered as such
+  int answer_status_ = 0;     ///< of the own answer, before it is one of gRPC
+  proxy::GrpcScratch grpc_;   ///< viewed by the answer
   // The response of the upstream; the fields view the head.
   std::string upstream_head_;
   http::StatusLine status_line_;

@@ -78,6 +78,8 @@ class Comparison {
 std::vector<Difference> differences(const Expectation& expected, const Happened& happened) {
   Comparison compared(happened);
   if (expected.status) compared.number("status", *expected.status, happened.status);
+  if (expected.grpc_status)
+    compared.number("grpc_status", *expected.grpc_status, happened.grpc_status);
   compared.name("decision", expected.decision, happened.decision);
   compared.name("policy", expected.policy, happened.policy);
   compared.name("route", expected.route, happened.route);

@@ -15,9 +15,10 @@ namespace weir::scenario {
 
 /// Names are those of the configuration; empty: none.
 struct Happened {
-  int status = 0;             ///< that the client gets; 499 if it has left
-  std::string_view decision;  ///< as in the access log
-  std::string_view policy;    ///< that decided
+  int status = 0;                             ///< that the client gets; 499 if it has left
+  std::optional<std::int64_t> grpc_status{};  ///< of a gRPC call with a complete response
+  std::string_view decision;                  ///< as in the access log
+  std::string_view policy;                    ///< that decided
   std::string_view route;
   std::string_view plan;
   std::string_view upstream;

@@ -11,6 +11,8 @@
 #include "config/document.hpp"
 #include "config/table.hpp"
 #include "config/values.hpp"
+#include "grpc/fields.hpp"
+#include "http/request_view.hpp"
 #include "scenario/value_json.hpp"
 
 namespace weir::scenario {
@@ -138,6 +140,12 @@ constexpr Key<StepReading> step_keys[] = {
                 StepReading& step) { read_expectation(in, step.part(step.to.expect)); }},
 };
 
+bool is_grpc_call(const Request& request) {
+  return std::ranges::any_of(request.fields, [](const auto& field) {
+    return http::iequals(field.first, "content-type") && grpc::is_grpc(field.second);
+  });
+}
+
 /// Reports a step that is neither a request nor an override, or both.
 void check_step(const Cursor& in, const Step& step) {
   const bool puts = in.has("override");
@@ -155,6 +163,15 @@ void check_step(const Cursor& in, const Step& step) {
         .error("the response would be complete before its request at " +
                config::format_duration(step.at) +
                ": \"until\" counts from the start of the scenario, and \"after\" from the request");
+  }
+  for (const std::string_view part : {"response", "expect"}) {
+    if (!in.has(part) || !in.at_key(part).has("grpc_status") || is_grpc_call(step.request))
+      continue;
+    in.at_key(part)
+        .at_key("grpc_status")
+        .error(
+            "the request is not a gRPC call; add \"content-type: application/grpc\" to its "
+            "headers");
   }
   if (step.repeat > 1 && step.every > scenario_times.max / step.repeat)
     in.at_key("every").error("the last request would be later than " +

@@ -43,6 +43,8 @@ void read_request(const config::Cursor& in, PartOf<Request> part);
 void read_response(const config::Cursor& in, PartOf<Response> part);
 void read_expectation(const config::Cursor& in, PartOf<Expectation> part);
 
+inline constexpr config::IntegerRange grpc_statuses{0, 16};
+
 /// Times of a scenario.
 inline constexpr config::DurationRange scenario_times{Duration{0}, std::chrono::hours(24 * 3660)};
 

@@ -145,6 +145,12 @@ constexpr Key<Part> expectation_keys[] = {
              part.to.status = static_cast<int>(*status);
          }},
     {.name = "statuses", .read = read_statuses},
+    {.name = "grpc_status",
+     .read =
+         [](const Cursor& in, Part& part) {
+           if (const auto status = config::read_integer(in, grpc_statuses))
+             part.to.grpc_status = static_cast<int>(*status);
+         }},
     {.name = "decision", .read = read_decision},
     {.name = "policy", .read = read_policy},
     {.name = "retry_after", .read = read_retry_after},

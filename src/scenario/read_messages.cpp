@@ -111,6 +111,11 @@ void read_status(const Cursor& in, PartOf<Response>& part) {
   config::read_integer_into(in, part.to.status, {200, 599});
 }
 
+void read_grpc_status(const Cursor& in, PartOf<Response>& part) {
+  if (const auto status = config::read_integer(in, grpc_statuses))
+    part.to.grpc_status = static_cast<int>(*status);
+}
+
 void read_json(const Cursor& in, PartOf<Response>& part) {
   part.to.body.clear();
   append_json(part.to.body, in);
@@ -141,6 +146,7 @@ void read_failure(const Cursor& in, PartOf<Response>& part) {
 
 constexpr Key<PartOf<Response>> response_keys[] = {
     {.name = "status", .read = read_status},
+    {.name = "grpc_status", .read = read_grpc_status},
     {.name = "headers",
      .read = [](const Cursor& in, auto& part) { read_fields(in, part.to.fields); }},
     {.name = "body",
@@ -185,6 +191,7 @@ void read_response(const Cursor& in, PartOf<Response> part) {
   if (!config::read_table(in, response_keys, part)) return;
   exclude(in, {"body", "json", "events", "failure"});
   exclude(in, {"status", "failure"});
+  exclude(in, {"grpc_status", "failure"});
   exclude(in, {"after", "until"});
 }
 

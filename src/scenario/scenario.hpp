@@ -46,9 +46,10 @@ struct Response {
   int status = 200;
   Fields fields{};
   std::string body{};
-  std::string content_type{};       ///< of the body; empty: `fields` may have one
-  Duration after{0};                ///< the response is complete, since the request was forwarded
-  std::optional<Duration> until{};  ///< the same since the start of the scenario
+  std::string content_type{};        ///< of the body; empty: `fields` may have one
+  std::optional<int> grpc_status{};  ///< of a gRPC call, in the trailers
+  Duration after{0};                 ///< the response is complete, since the request was forwarded
+  std::optional<Duration> until{};   ///< the same since the start of the scenario
   proxy::Failure failure = proxy::Failure::none;  ///< instead of a response
 };
 
@@ -58,6 +59,7 @@ using Counts = std::vector<std::pair<std::string, std::int64_t>>;
 /// Members that are empty are not compared. An expected name that is empty means none.
 struct Expectation {
   std::optional<int> status{};
+  std::optional<int> grpc_status{};
   std::optional<std::string> decision{};
   std::optional<std::string> policy{};
   std::optional<std::string> route{};

@@ -84,7 +84,7 @@ class Recipes(unittest.TestCase):
                 tested += 1
                 (Path(directory) / "limits.yaml").write_text(text)
                 result = run("test", "limits.yaml", cwd=directory)
-                expected = blocks[position + 1] if position + 1 < len(blocks) else ("", "")
+                expected = blocks[position + 1] if position + 1 < len(blocks) else ("end", "")
                 if expected[0] == "":
                     command, _, printed = expected[1].partition("\n")
                     self.assertEqual(command, "$ weir test limits.yaml")

@@ -160,6 +160,16 @@ TEST_CASE("Every problem of a scenario has its position, its key and what to wri
        R"(steps[0].response.json: there is "body" already; keep one of them)"},
       {head + "- {" + url + ", response: {failure: crash}}",
        "expected unreachable, timeout or broken"},
+      {head + "- {" + url + ", response: {grpc_status: 16}}",
+       R"(steps[0].response.grpc_status: the request is not a gRPC call; add "content-type: application/grpc")"},
+      {head + "- {" + url + ", expect: {grpc_status: 0}}",
+       "steps[0].expect.grpc_status: the request is not a gRPC call"},
+      {head + "- {request: {url: \"http://a/\", headers: {content-type: application/grpc}}, "
+              "response: {grpc_status: 17}}",
+       "steps[0].response.grpc_status: expected a whole number from 0 to 16"},
+      {head + "- {request: {url: \"http://a/\", headers: {content-type: application/grpc}}, "
+              "response: {grpc_status: 1, failure: timeout}}",
+       R"(steps[0].response.failure: there is "grpc_status" already; keep one of them)"},
       {head + "- {" + url + ", response: {usage: 5}}",
        R"(unknown key "usage"; write json: {usage: {...}}, as the upstream states it)"},
       {head + "- {" + url + ", expect: {policy: per_clint}}",

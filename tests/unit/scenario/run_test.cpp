@@ -40,6 +40,7 @@ policies:
   slots: {algorithm: concurrency, limit: 1, queue: 1, max_wait: 5s}
   rejected: {algorithm: sliding_log, rate: 1/10s, count_rejected: true}
   logins: {algorithm: sliding_log, rate: 2/1m}
+  calls: {algorithm: sliding_log, rate: 2/1m}
   tokens: {algorithm: token_bucket, rate: 100/1h}
   per_user: {algorithm: gcra, rate: 1/1m}
   trial: {algorithm: gcra, rate: 1/1m, mode: shadow}
@@ -55,6 +56,8 @@ routes:
   - {match: {path: /slots}, upstream: api, limits: [{policy: slots}]}
   - {match: {path: /rejected}, respond: {status: 200}, limits: [{policy: rejected}]}
   - {match: {path: /login}, upstream: api, limits: [{policy: logins, charge: {status: [401]}}]}
+  - {match: {path: /auth.Sessions/Create}, upstream: api, limits: [{policy: calls, charge: {grpc_status: [7, 16]}}]}
+  - {match: {path: /auth.Sessions/Closed}, respond: {status: 503}, limits: [{policy: calls, charge: {grpc_status: [14]}}]}
   - match: {path: /chat}
     upstream: api
     limits:
@@ -159,6 +162,32 @@ TEST_CASE("What the response states is charged") {
 - {request: {url: "http://a/chat", leaves_after: 1s}, response: {after: 2s}, expect: {status: 499, charged: {tokens: 10}}}
 - {at: 1m, request: {url: "http://a/rejected"}, repeat: 2, every: 1s, expect: {charged: {rejected: 1}}}
 )") == "");
+}
+
+TEST_CASE("The status of a gRPC call is charged, and Weir answers calls in the terms of gRPC") {
+  CHECK(failures_of(R"(
+- {request: &call {url: "http://a/auth.Sessions/Create", method: POST, headers: {content-type: application/grpc+proto}}, expect: {status: 200, grpc_status: 0, charged: {calls: 0}}}
+- {request: *call, response: {status: 200}, expect: {grpc_status: 0, charged: {calls: 0}}}
+- {request: *call, response: {grpc_status: 5}, expect: {status: 200, grpc_status: 5, charged: {calls: 0}}}
+- {request: *call, response: {grpc_status: 16}, expect: {status: 200, grpc_status: 16, charged: {calls: 1}}}
+- {request: *call, response: {headers: {grpc-status: "7"}}, expect: {grpc_status: 7, charged: {calls: 1}}}
+- request: *call
+  expect: {status: 200, grpc_status: 8, policy: calls, retry_after: 60, headers: {content-type: application/grpc, grpc-status: "8", grpc-retry-pushback-ms: "60000"}}
+- {at: 2m, request: *call, response: {status: 503}, expect: {status: 503, grpc_status: 14, charged: {calls: 0}}}
+- {request: *call, response: {status: 401}, expect: {status: 401, grpc_status: 16, charged: {calls: 1}}}
+- {request: *call, response: {failure: unreachable}, expect: {status: 200, grpc_status: 14, charged: {calls: 0}}}
+- {request: {url: "http://a/auth.Sessions/Create"}, response: {status: 401}, expect: {status: 401, charged: {calls: 0}}}
+- {request: {url: "http://a/auth.Sessions/Closed", headers: {content-type: application/grpc}}, expect: {status: 200, grpc_status: 14, charged: {calls: 1}}}
+- {request: {url: "http://a/none", headers: {content-type: application/grpc}}, expect: {status: 200, grpc_status: 12}}
+- {at: 4m, request: {url: "http://a/auth.Sessions/Create", headers: {content-type: application/grpc}, leaves_after: 1s}, response: {grpc_status: 0, after: 2s}, expect: {status: 499, charged: {calls: 1}}}
+)") == "");
+}
+
+TEST_CASE("A status of gRPC that differs is shown") {
+  const std::string steps = R"(
+- {request: {url: "http://a/auth.Sessions/Create", headers: {content-type: application/grpc}}, expect: {grpc_status: 16}}
+)";
+  CHECK_THAT(failures_of(steps), Catch::Contains("grpc_status: expected 16, found 0"));
 }
 
 TEST_CASE("Claims stand for a verified token, and real tokens are verified") {
