@@ -13,6 +13,7 @@
 #include "config/suggest.hpp"
 #include "config/yaml11.hpp"
 #include "http/request_view.hpp"
+#include "json/read.hpp"
 
 namespace weir::config {
 namespace {
@@ -320,6 +321,10 @@ class LimitFileReader {
       problem.key_path = in.at(*entry).path;
       to_.problems.push_back(std::move(problem));
     }
+    if (const json::Limits limits; problems.empty() && !json::read(json, limits))
+      error(in.at(*entry), "metadata has at most " + std::to_string(limits.depth) +
+                               " levels of lists and maps, and " + std::to_string(limits.values) +
+                               " values; remove what no filter reads");
     return json;
   }
 

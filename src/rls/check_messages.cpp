@@ -5,7 +5,6 @@
 
 #include "grpc/protobuf_reader.hpp"
 #include "grpc/protobuf_writer.hpp"
-#include "rls/struct_writer.hpp"
 
 namespace weir::rls {
 namespace {
@@ -172,7 +171,6 @@ void CheckResponse::clear() {
   body.clear();
   request_headers.clear();
   response_headers.clear();
-  dynamic_metadata.clear();
 }
 
 std::string_view read_protobuf(std::string_view message, CheckRequest& to) {
@@ -191,7 +189,6 @@ void append_protobuf(std::string& out, const CheckResponse& response) {
     writer.message(3, [&](ProtobufWriter& to) { write_allowed(to, response); });
   else
     writer.message(2, [&](ProtobufWriter& to) { write_denied(to, response); });
-  if (!response.dynamic_metadata.empty()) write_struct(writer, 4, response.dynamic_metadata);
 }
 
 }  // namespace weir::rls

@@ -2,8 +2,8 @@
 // CheckRequest and CheckResponse (envoy/service/auth/v3/external_auth.proto and
 // attribute_context.proto).
 //
-// Both functions allocate nothing once their arguments have the capacity, except for a response
-// with dynamic metadata. Pure; thread-safe for different arguments.
+// Both functions allocate nothing once their arguments have the capacity. Pure; thread-safe for
+// different arguments.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,6 @@ struct CheckResponse {
   http::FieldSection request_headers;
   /// For the client, likewise in place of fields with the same name.
   http::FieldSection response_headers;
-  std::string dynamic_metadata;  ///< a JSON object; empty: none
 
   void clear();
 };

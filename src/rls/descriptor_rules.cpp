@@ -23,6 +23,7 @@ void build(DescriptorLevel& level, const std::vector<options::DescriptorNode>& n
     auto& child = level.children[node.text];
     child = std::make_unique<DescriptorLevel>();
     child->node = &node;
+    if (node.limit) child->metadata = encoded_metadata(node.limit->metadata);
     build(*child, node.children);
     if (node.text.find('*') != std::string::npos)
       level.patterns.push_back({.parts = pattern_parts(node.text), .level = child.get()});
@@ -120,7 +121,7 @@ FileLimit find_limit(const DomainRules& domain, Entries entries, SearchScratch& 
     if (level == nullptr) return {};
   }
   if (level->node == nullptr || !level->node->limit) return {};
-  return {.limit = &*level->node->limit, .counted = scratch.counted};
+  return {.limit = &*level->node->limit, .metadata = &level->metadata, .counted = scratch.counted};
 }
 
 std::vector<const options::DescriptorNode*> find_nodes(const DomainRules& domain, Entries entries) {

@@ -21,6 +21,7 @@
 #include "identity/identity.hpp"
 #include "limiter/options.hpp"
 #include "options/rate_limit_service.hpp"
+#include "rls/metadata.hpp"
 
 namespace weir::rls {
 
@@ -31,6 +32,7 @@ inline constexpr std::uint8_t configured_kind = 0;
 /// The limit of a descriptor in a file.
 struct FileLimit {
   const options::DescriptorLimit* limit = nullptr;  ///< nullptr: no limit
+  const Metadata* metadata = nullptr;               ///< of the limit; nullptr: no limit
   /// The entries that are counted: as in the request, with the pattern in place of a value that
   /// shares the count of its pattern.
   std::span<const identity::DescriptorEntry> counted{};
@@ -43,6 +45,7 @@ struct DescriptorLevel {
     const DescriptorLevel* level = nullptr;
   };
   const options::DescriptorNode* node = nullptr;  ///< whose children they are; nullptr: a domain
+  Metadata metadata{};                            ///< of its limit
   std::unordered_map<std::string_view, std::unique_ptr<DescriptorLevel>> children{};
   std::vector<Pattern> patterns{};  ///< of the children with `*`, in the order of the file
 };

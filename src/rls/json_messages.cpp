@@ -285,7 +285,7 @@ void append_json(std::string& out, const Response& response) {
     append_json_list(parts.member("\"responseHeadersToAdd\":"), response.response_headers_to_add,
                      append_header);
   if (!response.dynamic_metadata.empty())
-    parts.member("\"dynamicMetadata\":").add(response.dynamic_metadata);
+    append_json(parts.member("\"dynamicMetadata\":"), response.dynamic_metadata);
   parts.end('}');
 }
 

@@ -18,8 +18,7 @@ namespace weir::rls {
 /// is unspecified. The number of a unit that Weir does not know is RateLimitUnit::unknown.
 std::string read_json(std::string_view text, Request& to);
 
-/// Appends a RateLimitResponse on one line, without defaults. The dynamic metadata of `response` is
-/// a JSON object.
+/// Appends a RateLimitResponse on one line, without defaults.
 void append_json(std::string& out, const Response& response);
 
 }  // namespace weir::rls

@@ -17,6 +17,7 @@
 #include "http/field_section.hpp"
 #include "identity/descriptor_key.hpp"
 #include "options/rate_limit_service.hpp"
+#include "rls/metadata.hpp"
 
 namespace weir::rls {
 
@@ -108,7 +109,7 @@ struct Response {
   Code overall_code = Code::unknown;
   std::vector<DescriptorStatus> statuses;  ///< one for each descriptor, in the order of the request
   http::FieldSection response_headers_to_add;
-  std::string dynamic_metadata;  ///< a JSON object; empty: none
+  DynamicMetadata dynamic_metadata;
 
   void clear() {
     overall_code = Code::unknown;

@@ -5,7 +5,6 @@
 #include "grpc/protobuf_reader.hpp"
 #include "grpc/protobuf_writer.hpp"
 #include "rls/descriptor_reader.hpp"
-#include "rls/struct_writer.hpp"
 
 namespace weir::rls {
 namespace {

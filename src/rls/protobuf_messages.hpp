@@ -1,8 +1,8 @@
 // The messages of the rate limit service as Protocol Buffers: envoy.service.ratelimit.v3
 // (envoy/service/ratelimit/v3/rls.proto and envoy/extensions/common/ratelimit/v3/ratelimit.proto).
 //
-// Both functions allocate nothing once their arguments have the capacity, except for a response
-// with dynamic metadata. Pure; thread-safe for different arguments.
+// Both functions allocate nothing once their arguments have the capacity. Pure; thread-safe for
+// different arguments.
 #pragma once
 
 #include <string>

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "http/ratelimit_fields.hpp"
-#include "rls/metadata.hpp"
 #include "rules/span.hpp"
 #include "rules/window.hpp"
 
@@ -88,7 +87,7 @@ const InvalidRequest* RateLimitCall::add_limits(const DomainRules& domain, std::
     invalid = add_stated(domain, index);
   } else if (const FileLimit found = find_limit(domain, entries, scratch_);
              found.limit != nullptr) {
-    invalid = add_file_limit(*found.limit, index, found.counted);
+    invalid = add_file_limit(found, index);
   }
   const auto own = std::ranges::find_if(
       domain.policies, [&](const auto* descriptor) { return matches(*descriptor, entries); });
@@ -109,19 +108,19 @@ const InvalidRequest* RateLimitCall::add_policy(const options::PolicyDescriptor&
            .identity = key_of(own, entries, rules_->values, rules_->limits, scratch_.counted)}});
 }
 
-const InvalidRequest* RateLimitCall::add_file_limit(const options::DescriptorLimit& limit,
-                                                    std::size_t index,
-                                                    std::span<const Entry> counted) {
+const InvalidRequest* RateLimitCall::add_file_limit(const FileLimit& found, std::size_t index) {
+  const options::DescriptorLimit& limit = *found.limit;
   replaced_.insert(replaced_.end(), limit.replaces.begin(), limit.replaces.end());
   if (!limit.policy) {
     unlimited_.push_back(index);
     return nullptr;
   }
   return add(index, {.limit = &limit,
+                     .metadata = found.metadata,
                      .current = {limit.requests_per_unit, limit.unit, limit.name},
                      .claim = {.policy = *limit.policy,
                                .identity_index = rules_->descriptors.options().identity,
-                               .identity = identity::key_of_entries(counted, configured_kind,
+                               .identity = identity::key_of_entries(found.counted, configured_kind,
                                                                     rules_->limits.identity_key)},
                      .denies_all = limit.denies_all});
 }
@@ -356,11 +355,11 @@ void RateLimitCall::answer(Response& to, Instant now) const {
   to.statuses.assign(request_.descriptors.size(), {});
   for (const std::size_t descriptor : unlimited_)
     to.statuses[descriptor].limit_remaining = std::numeric_limits<std::uint32_t>::max();
-  MetadataBuilder metadata;
+  to.dynamic_metadata.clear();
   for (const Applied& applied : applied_) {
     if (applied.is_asked && !applied.is_decided) continue;
     const bool is_over = !applied.decision.allowed;
-    if (!is_over && applied.limit != nullptr) metadata.merge(applied.limit->metadata);
+    if (!is_over && applied.metadata != nullptr) to.dynamic_metadata.add(*applied.metadata);
     const rules::Policy& numbers = terms_of(applied).numbers;
     DescriptorStatus status{.code = is_shown_over(applied) ? Code::over_limit : Code::ok,
                             .current_limit = applied.current,
@@ -378,8 +377,8 @@ void RateLimitCall::answer(Response& to, Instant now) const {
   const bool is_over_limit = verdict_.outcome == limiter::Outcome::denied ||
                              verdict_.outcome == limiter::Outcome::forbidden;
   to.overall_code = is_over_limit ? Code::over_limit : Code::ok;
-  if (is_over_limit && verdict_.deciding != nullptr) metadata.set_policy(verdict_.deciding->name);
-  metadata.append(to.dynamic_metadata);
+  if (is_over_limit && verdict_.deciding != nullptr)
+    to.dynamic_metadata.policy = verdict_.deciding->name;
 }
 
 /// Hits that are not admitted are over the limit as far as they exceed what was left.

@@ -90,6 +90,7 @@ class RateLimitCall {
     std::size_t descriptor = 0;
     Origin origin = Origin::file;
     const options::DescriptorLimit* limit = nullptr;  ///< of a file; nullptr: other origins
+    const Metadata* metadata = nullptr;               ///< likewise
     CurrentLimit current{};
     limiter::StatedClaim claim{};
     std::int64_t hits = 1;    ///< as asked; negative: given back
@@ -108,8 +109,7 @@ class RateLimitCall {
 
   // Return the reason if the request is not valid; nullptr: it is.
   const InvalidRequest* add_limits(const DomainRules& domain, std::size_t descriptor);
-  const InvalidRequest* add_file_limit(const options::DescriptorLimit& limit, std::size_t index,
-                                       std::span<const Entry> counted);
+  const InvalidRequest* add_file_limit(const FileLimit& found, std::size_t index);
   const InvalidRequest* add_stated(const DomainRules& domain, std::size_t index);
   const InvalidRequest* add_policy(const options::PolicyDescriptor& own, std::size_t index);
   const InvalidRequest* add(std::size_t descriptor, Applied applied);

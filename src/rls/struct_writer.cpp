@@ -3,14 +3,10 @@
 #include <charconv>
 #include <string>
 
-#include "json/read.hpp"
-
 namespace weir::rls {
 namespace {
 
 using grpc::ProtobufWriter;
-
-void write_fields(ProtobufWriter& to, const json::Value& object);
 
 double double_of(const std::string& digits) {
   double number = 0;  // also of a number that is too small for a double
@@ -18,9 +14,9 @@ double double_of(const std::string& digits) {
   return number;
 }
 
-/// google.protobuf.Value: a oneof, so a default is written, too. The recursion is as deep as
-/// json::read() allows.
-void write_value(ProtobufWriter& to, const json::Value& value) {
+/// google.protobuf.Value: a oneof, so a default is written, too. An object is written with those
+/// that it is merged with. The recursion is as deep as json::read() allows.
+void write_value(ProtobufWriter& to, const json::Value& value, MergedObjects objects) {
   switch (value.kind) {
     case json::Kind::null:
       to.present_integer(1, 0);
@@ -35,33 +31,30 @@ void write_value(ProtobufWriter& to, const json::Value& value) {
       to.present_integer(4, value.text == "true" ? 1 : 0);
       return;
     case json::Kind::object:
-      to.message(5, [&](ProtobufWriter& writer) { write_fields(writer, value); });
+      to.message(5, [&](ProtobufWriter& writer) { write_struct_fields(writer, objects); });
       return;
     case json::Kind::list:
       to.message(6, [&](ProtobufWriter& writer) {  // google.protobuf.ListValue
-        for (const json::Member& item : value.members)
-          writer.message(1, [&](ProtobufWriter& list) { write_value(list, item.value); });
+        for (const json::Member& item : value.members) {
+          const json::Value* const own = &item.value;
+          writer.message(1, [&](ProtobufWriter& list) {
+            write_value(list, item.value, {&own, 1});
+          });
+        }
       });
       return;
   }
 }
 
-/// google.protobuf.Struct
-void write_fields(ProtobufWriter& to, const json::Value& object) {
-  for (const json::Member& member : object.members) {
-    to.message(1, [&](ProtobufWriter& writer) {  // an entry of a map
-      writer.bytes(1, member.name);
-      writer.message(2, [&](ProtobufWriter& value) { write_value(value, member.value); });
-    });
-  }
-}
-
 }  // namespace
 
-void write_struct(ProtobufWriter& to, std::uint32_t number, std::string_view object) {
-  const auto root = json::read(object, {});
-  if (!root || root->kind != json::Kind::object) return;
-  to.message(number, [&](ProtobufWriter& writer) { write_fields(writer, *root); });
+void write_struct_fields(ProtobufWriter& to, MergedObjects objects) {
+  each_merged_member(objects, [&](const json::Member& member, MergedObjects merged) {
+    to.message(1, [&](ProtobufWriter& writer) {  // an entry of a map
+      writer.bytes(1, member.name);
+      writer.message(2, [&](ProtobufWriter& value) { write_value(value, member.value, merged); });
+    });
+  });
 }
 
 }  // namespace weir::rls

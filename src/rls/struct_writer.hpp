@@ -1,17 +1,14 @@
-// A JSON object as google.protobuf.Struct (google/protobuf/struct.proto). Pure; thread-safe for
+// JSON objects as google.protobuf.Struct (google/protobuf/struct.proto). Pure; thread-safe for
 // different writers.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "grpc/protobuf_writer.hpp"
+#include "rls/merged_members.hpp"
 
 namespace weir::rls {
 
-/// Appends the field `number` with the Struct of `object`: JSON text within the default limits of
-/// json::read(). Appends nothing if the text is not such an object. Numbers become the nearest
-/// double.
-void write_struct(grpc::ProtobufWriter& to, std::uint32_t number, std::string_view object);
+/// Appends the fields of the Struct of these objects, merged. Numbers become the nearest double.
+/// Allocates nothing if the writer's string has the capacity.
+void write_struct_fields(grpc::ProtobufWriter& to, MergedObjects objects);
 
 }  // namespace weir::rls

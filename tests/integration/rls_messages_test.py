@@ -6,6 +6,7 @@ WEIR_TEST_RLS_MESSAGES is the number of messages of each kind, WEIR_TEST_SEED wh
 
 import collections
 import contextlib
+import functools
 import importlib
 import json
 import os
@@ -241,17 +242,23 @@ class RandomMessages(unittest.TestCase):
             return [self.metadata(choice, depth + 1) for _ in range(choice(range(4)))]
         return choice([None, True, False, 0, -0.0, 1, -2.5, 1e300, 5e-324, 2**53, *TEXTS])
 
+    def merged(self, first, second):
+        """Objects of the same name are merged; of other values the first one counts."""
+        if not isinstance(first, dict) or not isinstance(second, dict):
+            return first
+        return {name: self.merged(first[name], second[name]) if name in first and name in second
+                else first.get(name, second.get(name)) for name in {**first, **second}}
+
     def test_responses(self):
         choice = random.Random(SEED + 2).choice
         responses = [self.response(choice) for _ in range(COUNT)]
-        objects = [self.metadata(choice) if choice([True, False]) else None for _ in responses]
-        texts = [b"" if each is None else json.dumps(each, ensure_ascii=choice([True, False])).encode()
-                 for each in objects]
-        arguments = [(response.SerializeToString(), text) for response, text in zip(responses, texts)]
-        for response, metadata, (message, text) in zip(responses, objects, by_weir("response", arguments)):
-            if metadata is not None:
-                response.dynamic_metadata.SetInParent()
-                response.dynamic_metadata.update(metadata)
+        objects = [[self.metadata(choice) for _ in range(choice([0, 0, 0, 1, 1, 2]))] for _ in responses]
+        texts = [[json.dumps(each, ensure_ascii=choice([True, False])).encode() for each in limits]
+                 for limits in objects]
+        arguments = [(response.SerializeToString(), *limits) for response, limits in zip(responses, texts)]
+        for response, limits, (message, text) in zip(responses, objects, by_weir("response", arguments)):
+            if limits:
+                response.dynamic_metadata.update({"metadata": functools.reduce(self.merged, limits)})
             with self.subTest(message=message.hex(), text=text):
                 self.assertEqual(self.library.read(message, "Response"), response)
                 self.assertEqual(self.library.json.Parse(text, self.library.classes["Response"]()), response)

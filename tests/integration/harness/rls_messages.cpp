@@ -3,7 +3,8 @@
 //
 //   request MESSAGE              a RateLimitRequest
 //   json TEXT                    the same in JSON
-//   response MESSAGE METADATA    a RateLimitResponse without its dynamic metadata, and that in JSON
+//   response MESSAGE METADATA... a RateLimitResponse without its dynamic metadata, and the metadata
+//                                of limits in JSON
 //   check MESSAGE                a CheckRequest
 //
 // The answer is `no REASON`, or `yes` and the message that was read, as Protocol Buffers. A
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <list>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -116,8 +118,7 @@ std::string answer(const std::string& line) {
   std::istringstream words(line);
   std::string command;
   std::string first;
-  std::string second;
-  words >> command >> first >> second;
+  words >> command >> first;
   const std::vector<char> bytes = decoded(first);
   const std::string_view message(bytes.data(), bytes.size());
   const auto refused = [](std::string_view reason) { return "no " + encoded(reason); };
@@ -125,8 +126,12 @@ std::string answer(const std::string& line) {
     rls::Response response;
     if (const auto reason = read_response(message, response); !reason.empty())
       return refused(reason);
-    const std::vector<char> metadata = decoded(second);
-    response.dynamic_metadata.assign(metadata.begin(), metadata.end());
+    std::list<rls::Metadata> limits;
+    for (std::string word; words >> word;) {
+      const std::vector<char> metadata = decoded(word);
+      response.dynamic_metadata.add(
+          limits.emplace_back(rls::encoded_metadata({metadata.data(), metadata.size()})));
+    }
     std::string out;
     append_protobuf(out, response);
     std::string json;

@@ -169,6 +169,8 @@ TEST_CASE("a file that envoyproxy/ratelimit refuses is refused, with the place a
        "3:22: descriptors[0].metadata: expected a map, such as {owner: billing}, found a list"},
       {head + "- {key: a, metadata: {b: .nan}}",
        "3:26: descriptors[0].metadata: JSON does not have the number \".nan\""},
+      {head + "- {key: a, metadata: {b: " + std::string(32, '[') + std::string(32, ']') + "}}",
+       "3:22: descriptors[0].metadata: metadata has at most 32 levels of lists and maps"},
       // Limits.
       {head + "- {key: a, rate_limit: b}",
        "3:24: descriptors[0].rate_limit: expected a map, such as {unit: minute"},

@@ -2,8 +2,10 @@
 #include <string>
 
 #include "catch.hpp"
+#include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
 #include "unit/http/allocations.hpp"
+#include "unit/rls/call_fixture.hpp"
 
 namespace weir::rls {
 namespace {
@@ -35,6 +37,35 @@ TEST_CASE("a request is read and answered without an allocation") {
   call();
   CHECK(request.entries.at(0).value == value);
   CHECK(allocations_in(call) == 0);
+}
+
+TEST_CASE("the dynamic metadata of an answer is written without an allocation") {
+  test::Service service;
+  service.limit("one", 1).metadata =
+      R"({"tier":{"name":"gold"},"owner":"a team with a long name"})";
+  service.limit("two", 1'000).metadata = R"({"tier":{"burst":5},"also":[null,true,1.5]})";
+  service.limit("three", 1'000);
+  const std::vector<test::Asked> admitted = {{{{"two", "1"}}, 0}, {{{"three", "1"}}, 0}};
+  const std::vector<test::Asked> merged = {{{{"one", "2"}}, 0}, {{{"two", "1"}}, 0}};
+  const std::vector<test::Asked> denied = {{{{"one", "1"}}}, {{{"two", "1"}}}};
+  service.ask(denied);
+  for (const auto& asked : {admitted, merged, denied}) {
+    Response& response = service.response;
+    std::string out;
+    std::string json;
+    const auto answer = [&] {
+      response.clear();
+      service.call.answer(response, service.now);
+      out.clear();
+      append_protobuf(out, response);
+      json.clear();
+      append_json(json, response);
+    };
+    service.ask(asked);
+    answer();
+    CHECK(response.dynamic_metadata.empty() == false);
+    CHECK(allocations_in(answer) == 0);
+  }
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ TEST_CASE("a response is written in JSON without defaults") {
   };
   response.response_headers_to_add.add("a", "b");
   response.response_headers_to_add.add("c", "");
-  response.dynamic_metadata = R"({"k":true})";
+  response.dynamic_metadata.policy = "p\"";
   out.clear();
   append_json(out, response);
   CHECK(
@@ -212,7 +212,7 @@ TEST_CASE("a response is written in JSON without defaults") {
       R"({"code":"OVER_LIMIT","currentLimit":{"name":"n\"","requestsPerUnit":4294967295,"unit":"HOUR"},)"
       R"("durationUntilReset":"12s"},)"
       R"({"code":"OK","currentLimit":{},"limitRemaining":200,"durationUntilReset":"0s"},)"
-      R"({}],"responseHeadersToAdd":[{"key":"a","value":"b"},{"key":"c"}],"dynamicMetadata":{"k":true}})");
+      R"({}],"responseHeadersToAdd":[{"key":"a","value":"b"},{"key":"c"}],"dynamicMetadata":{"policy":"p\""}})");
 }
 
 TEST_CASE("a duration in JSON has the digits that it needs") {

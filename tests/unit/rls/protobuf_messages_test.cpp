@@ -155,7 +155,7 @@ TEST_CASE("a response is written") {
   };
   response.response_headers_to_add.add("a", "b");
   response.response_headers_to_add.add("c", "");
-  response.dynamic_metadata = R"({"k":true})";
+  response.dynamic_metadata.policy = "p";
   out.clear();
   append_protobuf(out, response);
   CHECK(out ==
@@ -168,7 +168,7 @@ TEST_CASE("a response is written") {
         "b"
         "\x1a\x03\x0a\x01"
         "c"
-        "\x32\x09\x0a\x07\x0a\x01k\x12\x02\x20\x01"sv);
+        "\x32\x0f\x0a\x0d\x0a\x06policy\x12\x03\x1a\x01p"sv);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST_CASE("Descriptors have their statuses in order, and no limit means OK") {
   CHECK(second.overall_code == Code::over_limit);
   CHECK(codes(second) == "OOX");
   CHECK(second.statuses[0].limit_remaining == 1);  // not charged: another limit denied
-  CHECK(second.dynamic_metadata == R"({"policy":"d.a"})");
+  CHECK(second.dynamic_metadata.policy == "d.a");
   service.now += 30s;
   CHECK(service.ask(asked).overall_code == Code::ok);
 }
@@ -115,7 +115,7 @@ TEST_CASE("Quotas deny a request only if all of them do") {
   const Response& both = service.ask(asked);
   CHECK(codes(both) == "XX");
   CHECK(both.overall_code == Code::over_limit);
-  CHECK(both.dynamic_metadata == R"({"policy":"d.a"})");
+  CHECK(both.dynamic_metadata.policy == "d.a");
   CHECK(service.verdict.outcome == limiter::Outcome::denied);
   CHECK(service.verdict.retry_after == 30s);
 }
@@ -291,8 +291,13 @@ TEST_CASE("Of several descriptors with policies the one with the most exact valu
 TEST_CASE("The metadata of limits that admit are in the response") {
   Service service;
   service.limit("a", 1).metadata = R"({"tier":"gold"})";
-  CHECK(service.ask({{{{"a", "1"}}}}).dynamic_metadata == R"({"metadata":{"tier":"gold"}})");
-  CHECK(service.ask({{{{"a", "1"}}}}).dynamic_metadata == R"({"policy":"d.a"})");
+  const DynamicMetadata& metadata = service.ask({{{{"a", "1"}}}}).dynamic_metadata;
+  REQUIRE(metadata.limits.size() == 1);
+  CHECK(metadata.limits.front()->json == R"({"tier":"gold"})");
+  CHECK(metadata.policy.empty());
+  service.ask({{{{"a", "1"}}}});
+  CHECK(metadata.limits.empty());
+  CHECK(metadata.policy == "d.a");
 }
 
 TEST_CASE("Hits are counted as within, near and over their limit") {
