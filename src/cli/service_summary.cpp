@@ -24,12 +24,12 @@ std::string limit_line(const config::Config& config, const options::DescriptorLi
 }
 
 void print_nodes(std::ostream& out, const config::Config& config,
-                 const std::vector<options::DescriptorNode>& nodes, const std::string& indent) {
+                 const std::vector<options::DescriptorNode>& nodes, const std::string& margin) {
   for (const options::DescriptorNode& node : nodes) {
-    out << indent << node.text;
+    out << margin << node.text;
     if (node.limit) out << ": " << limit_line(config, *node.limit);
     out << '\n';
-    print_nodes(out, config, node.children, indent + "  ");
+    print_nodes(out, config, node.children, margin + "  ");
   }
 }
 

@@ -90,7 +90,7 @@ const InvalidRequest* RateLimitCall::add_limits(const DomainRules& domain, std::
     invalid = add_file_limit(found, index);
   }
   const auto own = std::ranges::find_if(
-      domain.policies, [&](const auto* descriptor) { return matches(*descriptor, entries); });
+      domain.policies, [&](const auto* candidate) { return matches(*candidate, entries); });
   if (invalid != nullptr || own == domain.policies.end()) return invalid;
   return add_policy(**own, index);
 }

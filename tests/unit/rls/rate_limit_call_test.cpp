@@ -160,7 +160,7 @@ TEST_CASE("Negative hits are given back under the numbers in force") {
   Service service;
   service.limit("a", 10);
   const std::size_t own = service.add_policy("own", 2, RateLimitUnit::hour);
-  limiter::PlannedTerms paid{.plan = 0};
+  limiter::PlannedTerms paid;
   paid.terms.definition = {.algorithm = rules::Algorithm::fixed_window,
                            .rates = {{.count = 50, .per = 24h}},
                            .anchor = rules::Anchor::clock};
