@@ -299,7 +299,7 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
     call.conclude(i, memory_->answers.at(i).result);
   if (method == rls::Method::reserve && call.decisions() > 0)
     grant_ = Grant(in_.generation.limiter->store(), in_.context.clock, call.held().settlements);
-  const limiter::Verdict& verdict = call.verdict();
+  const limiter::Verdict& verdict = call.verdict(in_.context.pass_clock.now());
   count(verdict);
   in_.record.took = in_.context.pass_clock.read() - asked_at;
   in_.context.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(

@@ -33,6 +33,12 @@ options::RateLimitUnit unit_of(Duration window) {
   return options::RateLimitUnit::unknown;
 }
 
+/// The rest of the unit's window of the clock, as envoyproxy/ratelimit counts it.
+Duration rest_of(options::RateLimitUnit unit, Instant now) {
+  const Duration second = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch();
+  return options::length_of(unit) - second % options::length_of(unit);
+}
+
 /// A window of the clock ends whether or not it is used, and the protocol counts whole seconds.
 Duration reset_of(const rules::Policy& numbers, const rules::Decision& decision, Instant now) {
   const bool has_clock_windows =
@@ -267,7 +273,7 @@ bool RateLimitCall::is_over(const Applied& applied) const {
 }
 
 /// Takes a decision out of its evaluation. Returns false if the limit does not limit the request.
-bool RateLimitCall::take(Applied& applied) const {
+bool RateLimitCall::take(Applied& applied, Instant now) const {
   const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
   if (applied.is_asked) {
     const limiter::Evaluation& evaluation = *evaluations_[applied.evaluation];
@@ -290,6 +296,9 @@ bool RateLimitCall::take(Applied& applied) const {
   if (applied.denies_all) {
     decision.limit = decision.remaining = 0;
     decision.refill = options::length_of(applied.current.unit);
+    decision.reset_after = rest_of(applied.current.unit, now);
+    decision.more_after = Duration{0};
+    decision.retry_after.reset();  // never, whatever the policy has left
   }
   if (applied.hits < 0 && method_ != Method::check)  // of a call that is not denied
     decision.remaining = std::min(decision.remaining - applied.hits, decision.limit);
@@ -302,7 +311,7 @@ const limiter::Terms& RateLimitCall::terms_of(const Applied& applied) const {
   return *evaluations_[applied.evaluation]->policies[applied.index].terms;
 }
 
-const limiter::Verdict& RateLimitCall::verdict() {
+const limiter::Verdict& RateLimitCall::verdict(Instant now) {
   limiter::Decider decider = limiter::Decider::memory;
   for (std::size_t i = 0; i < decisions_; ++i) {
     const limiter::Verdict& one = evaluations_[i]->verdict;
@@ -310,7 +319,7 @@ const limiter::Verdict& RateLimitCall::verdict() {
     decider = one.decider;
   }
   for (Applied& applied : applied_) {
-    if (!take(applied)) continue;
+    if (!take(applied, now)) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
     limits_.push_back({.policy = &policy,
                        .terms = &terms_of(applied),
@@ -364,7 +373,9 @@ void RateLimitCall::answer(Response& to, Instant now) const {
     DescriptorStatus status{.code = is_shown_over(applied) ? Code::over_limit : Code::ok,
                             .current_limit = applied.current,
                             .limit_remaining = is_over ? 0 : saturated(applied.decision.remaining),
-                            .duration_until_reset = reset_of(numbers, applied.decision, now)};
+                            .duration_until_reset = applied.denies_all
+                                                        ? applied.decision.reset_after
+                                                        : reset_of(numbers, applied.decision, now)};
     status.current_limit->requests_per_unit = saturated(applied.decision.limit);
     if (applied.origin == Origin::policy) status.current_limit->unit = unit_of(numbers.refill);
     DescriptorStatus& shown = to.statuses[applied.descriptor];

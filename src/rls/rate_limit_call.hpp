@@ -64,8 +64,9 @@ class RateLimitCall {
   bool decide(std::size_t decision, store::Completion& completion, Instant now);
   void conclude(std::size_t decision, const store::Result& result);
 
-  /// Once all is decided: the verdict about all limits, which views this object.
-  const limiter::Verdict& verdict();
+  /// Once all is decided: the verdict about all limits, which views this object. `now`: for the
+  /// resets of limits that deny all.
+  const limiter::Verdict& verdict(Instant now);
   /// Writes the statuses, the overall code and the metadata. After verdict(), unless its outcome is
   /// `failed`.
   void answer(Response& to, Instant now) const;
@@ -118,7 +119,7 @@ class RateLimitCall {
   void drop_replaced();
   void place();
   bool is_over(const Applied& applied) const;
-  bool take(Applied& applied) const;
+  bool take(Applied& applied, Instant now) const;
   const limiter::Terms& terms_of(const Applied& applied) const;
   void deny_by_quotas();
   bool is_shown_over(const Applied& applied) const;

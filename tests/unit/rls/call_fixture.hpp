@@ -100,7 +100,7 @@ struct Service {
     if (prepare(domain, asked, method, hits)) return response;
     for (std::size_t i = 0; i < call.decisions(); ++i)
       call.decide(i, nobody, now);
-    verdict = call.verdict();
+    verdict = call.verdict(now);
     call.answer(response, now);
     call.give_back(now);
     call.use_up(nobody, now);

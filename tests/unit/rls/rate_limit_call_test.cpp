@@ -97,7 +97,7 @@ TEST_CASE("A shadow limit is counted, and its descriptor is OK") {
   CHECK(denied.statuses[0].code == Code::ok);
   CHECK(denied.statuses[0].limit_remaining == 0);
   CHECK(denied.dynamic_metadata.empty());
-  CHECK(service.call.verdict().shadow_denied);
+  CHECK(service.call.verdict(service.now).shadow_denied);
 }
 
 TEST_CASE("Quotas deny a request only if all of them do") {
@@ -214,6 +214,28 @@ TEST_CASE("A limit can be unlimited, 0, or replace others") {
   }
   CHECK(codes(service.ask(asked)) == "OX");
   CHECK(codes(service.ask({{{{"base", "1"}}}})) == "O");
+}
+
+TEST_CASE("A limit of 0 is reset with the window of its unit, whatever decides") {
+  for (const bool charges_each : {false, true}) {
+    Service service(charges_each);
+    service.limit("none", 0, RateLimitUnit::hour);
+    limiter::Policy& gcra = service.policy_of(service.limit("gcra", 0, RateLimitUnit::hour));
+    gcra.definition.algorithm = rules::Algorithm::gcra;
+    gcra.definition.anchor.reset();
+    gcra.definition.count_rejected = false;
+    gcra.numbers = rules::compile(gcra.definition).value();
+    const Asked stated{{{"a", "1"}}, {}, false, StatedLimit{0, RateLimitUnit::hour}};
+    const std::vector<Asked> asked = {{{{"none", "1"}}}, {{{"gcra", "1"}}}, stated};
+    service.ask(asked);
+    const Response& answer = service.ask(asked);
+    CHECK(codes(answer) == "XXX");
+    for (const DescriptorStatus& status : answer.statuses)
+      CHECK(status.duration_until_reset == 2790s);
+    for (const limiter::LimitVerdict& limit : service.verdict.limits)
+      CHECK(limit.decision.reset_after == *answer.statuses[0].duration_until_reset);
+    CHECK_FALSE(service.verdict.retry_after);  // a request is never admitted
+  }
 }
 
 TEST_CASE("A limit that the request states replaces that of the files") {
