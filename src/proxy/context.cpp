@@ -4,6 +4,7 @@
 #include "http/ratelimit_fields.hpp"
 #include "loop/ticks.hpp"
 #include "proxy/downstream_connection.hpp"
+#include "proxy/health_watch.hpp"
 #include "proxy/http2_stream.hpp"
 #include "proxy/rate_limit_exchange.hpp"
 #include "upstream/http2_stream.hpp"
@@ -89,6 +90,8 @@ void Context::use(std::unique_ptr<Generation> next) {
     retired.push_back(std::move(generation));
   }
   generation = std::move(next);
+  for (HealthWatch* watch : health_watches)
+    watch->wake();
 }
 
 void Context::give_up_idle() {
@@ -231,6 +234,8 @@ void Context::drain() {
     pool->stop();
   for (DownstreamConnection* connection : connections)
     connection->drain();
+  for (HealthWatch* watch : health_watches)
+    watch->wake();
   if (connections.empty() && when_empty) when_empty();
 }
 

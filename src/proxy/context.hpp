@@ -48,6 +48,7 @@ namespace weir::proxy {
 std::string_view via_name();
 
 class DownstreamConnection;
+class HealthWatch;
 struct Http1Exchange;
 class Http2Stream;
 struct RateLimitMemory;
@@ -116,6 +117,7 @@ struct Context : ContextDependencies {
   Random random;
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<DownstreamConnection*> connections;
+  std::vector<HealthWatch*> health_watches;  ///< woken by drain() and use()
   std::uint64_t connection_count = 0;  ///< since the start; gives the next connection its number
   loop::Turns
       turns;  ///< declared after the connections: tasks that wait here are destroyed before them

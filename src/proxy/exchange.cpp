@@ -7,6 +7,7 @@
 #include "proxy/access_record.hpp"
 #include "proxy/grpc_answer.hpp"
 #include "proxy/grpc_call.hpp"
+#include "proxy/health_watch.hpp"
 #include "proxy/own_answers.hpp"
 #include "proxy/rate_limit_exchange.hpp"
 
@@ -149,6 +150,7 @@ loop::Task<> Exchange::serve_rate_limit_call() {
     co_return co_await refuse({503, "the rate limit service is not configured"});
   if (!is_check) count_.use(*generation_->counters->routes[options().routes.size()]);
   std::string message;
+  std::optional<std::string> watched;
   {
     RateLimitExchange call({.context = context_,
                             .generation = *generation_,
@@ -156,13 +158,22 @@ loop::Task<> Exchange::serve_rate_limit_call() {
                             .request = request_,
                             .record = recorded_,
                             .begun_at = started_at_,
-                            .asked_at = asked_at_});
+                            .asked_at = asked_at_,
+                            .watched = watched});
     Failure failure = Failure::none;
     if (is_check)
       failure = co_await call.read_check(message);
     else
       failure = co_await call.run();
     if (failure != Failure::none) co_return co_await fail(failure);
+  }
+  if (watched) {
+    HealthWatch watch(context_, client_, *std::move(watched));
+    while (co_await watch.next()) {  // perhaps for days, so under the running configuration
+      generation_ = Pin(*context_.generation);
+      count_.use(*generation_->counters->routes.back());
+    }
+    co_return;
   }
   if (recorded_.outcome == limiter::Outcome::denied ||
       recorded_.outcome == limiter::Outcome::forbidden)

@@ -77,7 +77,9 @@ class Exchange {
 
   Context& context_;
   ClientSide client_;
-  Pin generation_;  ///< the configuration at the start of the request, kept until its end
+  /// The configuration at the start of the request, kept until its end, or that of the next event
+  /// of a health watch.
+  Pin generation_;
   http::ReceivedRequest request_;
   http::UuidText own_id_{};  ///< see ReceivedRequest::id
   RequestTrace trace_;

@@ -36,17 +36,7 @@ constexpr std::string_view health_path = "/healthcheck";
 /// The time of a reservation that states none.
 constexpr Duration default_ttl = std::chrono::minutes(1);
 
-/// How often a watched status is compared with the last one that was sent.
-constexpr Duration health_interval = std::chrono::seconds(1);
-
 const http::FieldSection no_store{{"Cache-Control", "no-store"}};
-
-class HealthPause final : public loop::Timer, public loop::Cancellable {
- public:
-  using loop::Timer::Timer;
-  void cancel() override { loop::Timer::cancel(); }
-  void close() override { loop::Timer::cancel(); }
-};
 
 /// The HTTP status for a client that does not use gRPC.
 int http_status_of(grpc::Status status) {
@@ -406,44 +396,12 @@ loop::Task<> RateLimitExchange::check_health(std::string_view message) {
   return answer_message();
 }
 
-/// Sends the status, and again when it changes. Ends when the process stops.
+/// Leaves the rest of the call to a HealthWatch, because it outlives the configuration.
 loop::Task<> RateLimitExchange::watch_health(std::string_view message) {
   rls::HealthCheckRequest request;
   if (const auto reason = rls::read_protobuf(message, request); !reason.empty())
     co_return co_await refuse({grpc::Status::invalid_argument, reason});
-  Responder& responder = *in_.client.responder;
-  const http::StatusLine line{.status = 200, .reason = "OK"};
-  const http::FieldView fields[] = {{.name = "content-type", .value = grpc::content_type}};
-  const http::ConnectionOptions connection;
-  responder.begin({.head = {.line = line, .fields = fields, .connection = connection, .body = {}},
-                   .date = in_.context.date.at(in_.context.pass_clock.now())});
-  std::optional<rls::ServingStatus> sent;
-  error_code ec;
-  Watchdog& watchdog = *in_.client.watchdog;
-  watchdog.disarm(Phase::delay);
-  while (!ec && !watchdog.aborted() && !in_.client.body->client_has_left()) {
-    const bool draining = in_.context.draining;
-    const rls::ServingStatus status = rls::status_of(request.service, draining);
-    if (status != sent) {
-      begin_grpc_message(memory_->message);
-      rls::append_protobuf(memory_->message, status);
-      end_grpc_message(memory_->message);
-      responder.append(memory_->message);
-      sent = status;
-      if (draining) {
-        memory_->trailers.clear();
-        memory_->trailers.add("grpc-status", "14");
-        responder.end(memory_->trailers);
-      }
-      if (responder.send(ec)) ec = co_await responder.flush();
-    }
-    if (draining || ec) co_return;
-    HealthPause pause(in_.context.io.get_executor(), health_interval);
-    const Watched watched(watchdog, pause);
-    error_code ignored;
-    co_await pause.async_wait(loop::into(ignored));
-  }
-  responder.reset();
+  in_.watched.emplace(request.service);
 }
 
 }  // namespace weir::proxy

@@ -60,7 +60,8 @@ class RateLimitExchange {
     const http::ReceivedRequest& request;
     DecisionRecord& record;  ///< takes the verdict
     Instant begun_at;
-    Instant& asked_at;  ///< set when the store is asked
+    Instant& asked_at;                    ///< set when the store is asked
+    std::optional<std::string>& watched;  ///< takes the service of a Watch, which is not answered
   };
 
   /// The status of a call that is not answered with a message.

@@ -138,6 +138,17 @@ class Stopping(RlsCase):
         watch.cancel()
 
 
+    def test_a_watch_uses_the_running_configuration(self):
+        client = self.serve_limits(domain(limit("user")), access_log={"path": "first.log"})
+        watch = client.watch()
+        self.assertEqual(client.health(next(watch)), "SERVING")
+        self.reload({**self.weir.configuration, "access_log": {"path": "second.log"}})
+        # The line of a request is in the log of the configuration that it has pinned.
+        watch.cancel()
+        second = self.weir.directory / "second.log"
+        eventually(lambda: second.exists() and "Health/Watch" in second.read_text(), "the call is logged")
+
+
 class SharedListener(RlsCase):
     """One address for clients and for the service."""
 

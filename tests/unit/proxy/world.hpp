@@ -148,6 +148,11 @@ class World {
                    .spans = spans},
                   1};
 
+  /// A generation with the same settings, for Context::use(). Without upstreams only.
+  std::unique_ptr<Generation> next_generation(store::Store& store) {
+    return generation(store, store::Decider::memory);
+  }
+
  private:
   std::unique_ptr<Generation> generation(store::Store& store, store::Decider decider) {
     for (std::size_t i = 0; i <= settings->proxy.routes.size(); ++i)
