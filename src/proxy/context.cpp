@@ -24,6 +24,10 @@ namespace {
 
 constexpr std::size_t most_spare_exchanges = 64;
 constexpr std::size_t most_spare_rate_limit_memory = 64;
+/// A larger buffer of a message is not kept for the next call.
+constexpr std::size_t most_spare_message = 16 * 1024;
+/// Enough for 256 incomplete messages of 64 KiB.
+constexpr std::size_t most_incomplete_calls = 16 * 1024 * 1024;
 constexpr std::size_t most_spare_streams = 512;
 constexpr std::size_t most_spare_upstream_memory = 8 * 1024;  ///< bytes of a stream to a server
 constexpr std::size_t most_spare_stream_buffers = 8 * 1024 * 1024;  ///< bytes of all of them
@@ -55,6 +59,7 @@ Context::Context(const ContextDependencies& dependencies, std::uint64_t seed)
       holds(hold_directory, io, clock, counters.kept_holds),
       pass_clock(io, clock),
       random(seed),
+      incomplete_calls(most_incomplete_calls),
       turns(io),
       bursts(io, most_bursts),
       handshakes(io, 0, counters.handshakes, [this] { warn(std::string(too_many_handshakes)); }) {
@@ -153,6 +158,7 @@ std::unique_ptr<RateLimitMemory> Context::take_rate_limit_memory() {
 }
 
 void Context::give_back(std::unique_ptr<RateLimitMemory> memory) {
+  if (memory->body.capacity() > most_spare_message) memory->body = {};
   if (spare_rate_limit_memory_.size() < most_spare_rate_limit_memory)
     spare_rate_limit_memory_.push_back(std::move(memory));
 }

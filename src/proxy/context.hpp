@@ -32,6 +32,7 @@
 #include "loop/turns.hpp"
 #include "options/proxy.hpp"
 #include "proxy/address_connections.hpp"
+#include "proxy/body_budget.hpp"
 #include "proxy/generation.hpp"
 #include "proxy/grpc_answer.hpp"
 #include "proxy/hold_keeper.hpp"
@@ -118,6 +119,7 @@ struct Context : ContextDependencies {
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<DownstreamConnection*> connections;
   std::vector<HealthWatch*> health_watches;  ///< woken by drain() and use()
+  BodyBudget incomplete_calls;               ///< of the rate limit service
   std::uint64_t connection_count = 0;  ///< since the start; gives the next connection its number
   loop::Turns
       turns;  ///< declared after the connections: tasks that wait here are destroyed before them

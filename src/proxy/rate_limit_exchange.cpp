@@ -91,7 +91,9 @@ loop::Task<Failure> RateLimitExchange::serve_grpc() {
   if (const Failure failure = co_await read_body(); failure != Failure::none) co_return failure;
   std::string_view message;
   const std::string_view path = in_.request.view.path;
-  if (in_.request.view.method != "POST") {
+  if (!has_room_) {
+    co_await refuse(too_many_incomplete);
+  } else if (in_.request.view.method != "POST") {
     co_await refuse({grpc::Status::unimplemented, "the method of a call is POST"});
   } else if (const auto fault =
                  read_grpc_message(memory_->body, rls::most_message_bytes, message)) {
@@ -119,6 +121,10 @@ loop::Task<Failure> RateLimitExchange::serve_grpc() {
 loop::Task<Failure> RateLimitExchange::read_check(std::string& message) {
   message.clear();
   if (const Failure failure = co_await read_body(); failure != Failure::none) co_return failure;
+  if (!has_room_) {
+    co_await refuse(too_many_incomplete);
+    co_return Failure::none;
+  }
   std::string_view view;
   if (const auto fault = read_grpc_message(memory_->body, rls::most_message_bytes, view)) {
     if (fault->status == grpc::Status::resource_exhausted)
@@ -151,6 +157,10 @@ loop::Task<Failure> RateLimitExchange::serve_http() {
     co_return Failure::none;
   }
   if (const Failure failure = co_await read_body(); failure != Failure::none) co_return failure;
+  if (!has_room_) {
+    co_await answer_text(503, too_many_incomplete.reason);
+    co_return Failure::none;
+  }
   if (memory_->body.size() > rls::most_message_bytes) {
     co_await answer_text(413, "the message is longer than 65536 bytes");
     co_return Failure::none;
@@ -174,12 +184,14 @@ loop::Task<Failure> RateLimitExchange::serve_http() {
   co_return Failure::none;
 }
 
-/// Reads the whole body, but not more than a message may have.
+/// Reads the whole body, but not more than a message may have, and while it is incomplete not more
+/// than the budget of the worker has.
 loop::Task<Failure> RateLimitExchange::read_body() {
   RequestBody& body = *in_.client.body;
   Watchdog& watchdog = *in_.client.watchdog;
   std::string& bytes = memory_->body;
   bytes.clear();
+  BodyBudget::Share kept(in_.context.incomplete_calls);
   std::string_view piece;
   for (;;) {
     const BodyState state = body.pull(piece);
@@ -190,12 +202,17 @@ loop::Task<Failure> RateLimitExchange::read_body() {
       if (bytes.size() > rls::most_message_bytes + grpc_prefix_size) co_return Failure::none;
       continue;
     }
+    if (!(has_room_ = kept.set(bytes.capacity()))) co_return Failure::none;
     watchdog.arm(Phase::body, in_.generation.options.downstream.body_timeout);
     const error_code ec = co_await body.fill();
     if (watchdog.timed_out()) co_return Failure::body_timed_out;
     if (ec || watchdog.aborted()) co_return Failure::downstream_gone;
   }
 }
+
+const RateLimitExchange::Refusal RateLimitExchange::too_many_incomplete{
+    grpc::Status::resource_exhausted,
+    "too many messages arrive slowly; send each message at once, or try again later"};
 
 const RateLimitExchange::Refusal RateLimitExchange::reservations_are_off{
     grpc::Status::failed_precondition,

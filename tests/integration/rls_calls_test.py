@@ -4,8 +4,9 @@ import json
 import signal
 
 from harness.grpc_case import client_library
+from harness.http2 import Http2Client
 from harness.rls_case import RlsCase, domain, limit
-from harness.rls_client import Answer
+from harness.rls_client import METHOD, Answer
 from harness.rls_messages import descriptor, request
 from harness.services import free_port
 from harness.waiting import eventually
@@ -147,6 +148,50 @@ class Stopping(RlsCase):
         watch.cancel()
         second = self.weir.directory / "second.log"
         eventually(lambda: second.exists() and "Health/Watch" in second.read_text(), "the call is logged")
+
+
+class Incomplete(RlsCase):
+    """Messages that do not end."""
+
+    def open_calls(self, count, bytes_of_each):
+        """Connections with calls whose messages are not whole."""
+        connections = []
+        for _ in range(count // 100):
+            connection = Http2Client(self.weir.addresses[-1])
+            self.addCleanup(connection.close)
+            for _ in range(100):
+                stream = connection.open("POST", METHOD, {"content-type": "application/grpc"}, ends=False)
+                connection.send_data(stream, b"\0\0\1\0\0" + bytes(bytes_of_each), ends=False)
+            connections.append(connection)
+        return connections
+
+    def refused(self, connections):
+        """The status of the calls that have ended."""
+        responses = [response for connection in connections for response in connection.streams.values()]
+        return [response.trailers.get("grpc-status") or response.fields.get("grpc-status")
+                for response in responses if response.is_ended]
+
+    def test_the_memory_of_incomplete_messages_is_bounded(self):
+        client = self.serve_limits(domain(limit("user", 1000)))
+        connections = self.open_calls(500, 60_000)
+        for connection in connections:
+            connection.ping()
+        refused = self.refused(connections)
+        self.assertGreater(len(refused), 200)
+        self.assertLess(len(refused), 400)
+        self.assertEqual(set(refused), {"8"})
+        # Calls whose messages arrive whole are decided meanwhile.
+        self.assertEqual(client.ask("d", [("user", "ann")]).code, "OK")
+        for connection in connections:
+            connection.close()
+
+        def has_room():
+            [again] = self.open_calls(100, 60_000)
+            again.ping()
+            again.close()
+            return not self.refused([again])
+
+        eventually(has_room, "the memory of calls that have ended is free")
 
 
 class SharedListener(RlsCase):
