@@ -1,6 +1,7 @@
 #include "cli/imported_limits.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -164,8 +165,11 @@ class Importer {
     std::string reason(fault_of_limit(*path_.back()));
     if (reason.empty()) reason = fault_of_path(path_);
     if (reason.empty()) reason = fault_of_siblings();
+    if (reason.empty() && has_other_order())
+      reason =
+          "another descriptor has the same keys in another order, which has no meaning in Weir";
     if (reason.empty() && !known_.insert(entries_in_order()).second)
-      reason = "another descriptor has the same entries: their order has no meaning in Weir";
+      reason = "another descriptor has the same entries";
     if (!reason.empty()) return lose(true, "not written: " + reason);
     if (!path_.back()->metadata.empty()) lose(false, "written without its metadata");
     const std::string name = policy_name();
@@ -182,6 +186,17 @@ class Importer {
       siblings = &path_[i]->descriptors;
     }
     return {};
+  }
+
+  /// A policy matches entries in any order. If rules had the same keys in two orders, a request
+  /// that envoyproxy/ratelimit limits by one of them could be limited by the other.
+  bool has_other_order() {
+    std::vector<std::string> keys{domain_};
+    for (const FileDescriptor* const one : path_)
+      keys.push_back(one->key);
+    std::vector<std::string> sorted = keys;
+    std::sort(sorted.begin() + 1, sorted.end());
+    return orders_.try_emplace(std::move(sorted), keys).first->second != keys;
   }
 
   std::string entries_in_order() const {
@@ -235,6 +250,8 @@ class Importer {
   const std::vector<FileDescriptor>* roots_ = nullptr;
   Path path_;
   std::set<std::string> known_;  ///< entries of the rules that are written
+  /// Domains with the keys of their rules: in alphabetical order, and in that of the first rule.
+  std::map<std::vector<std::string>, std::vector<std::string>> orders_;
   std::set<std::string> names_;  ///< of policies
   std::size_t file_ = 0;         ///< index of the file that is read
   std::vector<ImportLoss> losses_;

@@ -114,8 +114,17 @@ TEST_CASE("a limit that cannot be written has a comment with the reason") {
       {"{key: a, metadata: {b: c}, " + limit + "}", "# d.a: written without its metadata\n"},
       {"{key: a, descriptors: [{key: b, " + limit + "}]}, {key: b, descriptors: [{key: a, " +
            limit + "}]}",
-       "# d.b.a: not written: another descriptor has the same entries: their order has no meaning "
-       "in Weir\n"},
+       "# d.b.a: not written: another descriptor has the same keys in another order, which has no "
+       "meaning in Weir\n"},
+      {"{key: a, descriptors: [{key: b, " + limit +
+           "}]}, {key: b, value: x, descriptors: [{key: a, value: one, " + limit + "}]}",
+       "# d.b_x.a_one: not written: another descriptor has the same keys in another order, which "
+       "has no meaning in Weir\n"},
+      {"{key: a, " + limit + "}, {key: a, value: '*', " + limit + "}",
+       "# d.a_*: not written: another descriptor has the same entries\n"},
+      // Keys and values with the separator.
+      {"{key: a, value: b_c, " + limit + "}, {key: a_b, descriptors: [{key: c, " + limit + "}]}",
+       ""},
       // A value that has no limit.
       {"{key: a, " + limit + "}, {key: a, value: b}",
        "# d.a: not written: it must not count for a_b, which has no such limit\n" + none},
