@@ -117,7 +117,11 @@ int finish(const replay::Report& report, const ReplayOptions& options, NewFile* 
       return failed;
     }
   }
-  return problems.empty() ? succeeded : failed;
+  if (!problems.empty()) return failed;
+  if (report.lines.read == 0 || report.lines.unreadable < report.lines.read) return succeeded;
+  std::cerr << "weir replay: no line is one of an access log; --fields names the members of JSON "
+               "logs of other servers\n";
+  return failed;
 }
 
 int run_replay(const ReplayOptions& options) {

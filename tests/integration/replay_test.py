@@ -108,6 +108,13 @@ class Replay(FileCase):
         self.assertEqual((result.returncode, result.stderr),
                          (1, "weir replay: access.log: the gzip data is damaged\n"))
 
+    def test_a_file_that_is_no_access_log_is_an_error(self):
+        result = self.replay(self.log("not a log\n" * 3))
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "weir replay: no line is one of an access log; --fields names the members of JSON logs of "
+                             "other servers\n"))
+        self.assertEqual(self.replay(self.log("")).returncode, 0)
+
     def test_several_logs_are_merged_by_time_in_any_order(self):
         lines = COMBINED.splitlines(keepends=True)
         old, new = self.log("".join(lines[:2]), "access.log.1"), self.log("".join(lines[2:]), "access.log")
