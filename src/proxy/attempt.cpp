@@ -57,6 +57,7 @@ loop::Task<Failure> Attempt::run(bool may_reuse) {
   if (!take_open_connection(may_reuse)) {
     if (const Failure failure = co_await connect(); failure != Failure::none) co_return failure;
   }
+  if (http2_ && wants_tunnel()) co_return Failure::tunnel_unsupported;
   Failure failure = build_request();
   if (failure == Failure::none) {
     error_code ec;
@@ -227,9 +228,13 @@ loop::Task<Failure> Attempt::read_response() {
 /// True if the response would open a tunnel for a client of HTTP/2 that the server has not opened:
 /// to an extended CONNECT each 2xx does (RFC 8441 section 5).
 bool Attempt::opens_tunnel(int status) const {
+  return status >= 200 && status < 300 && wants_tunnel();
+}
+
+/// True for an extended CONNECT. An upgrade of HTTP/1.1 is an offer, which a server may ignore.
+bool Attempt::wants_tunnel() const {
   const http::ReceivedRequest& request = phase_.request;
-  return status >= 200 && status < 300 && request.view.version_major == 2 &&
-         !request.upgrade.empty();
+  return request.view.version_major == 2 && !request.upgrade.empty();
 }
 
 void Attempt::take_head(Response& response) {

@@ -10,7 +10,7 @@ namespace weir::proxy {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<http::Refusal, 19> answers{{
+constexpr std::array<http::Refusal, 20> answers{{
     {0, ""},
     http::head_malformed,
     http::head_too_large,
@@ -29,6 +29,7 @@ constexpr std::array<http::Refusal, 19> answers{{
     {502, "the upstream's answer is not valid HTTP"},
     {504, "the upstream did not answer in time"},
     {503, "no server of the upstream is healthy"},
+    {501, "the upstream speaks HTTP/2, to which Weir opens no WebSocket"},
     {503, "too many connections"},
 }};
 static_assert(answers.size() == static_cast<std::size_t>(Failure::overloaded) + 1);

@@ -32,7 +32,8 @@ enum class Failure : std::uint8_t {
   upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
   upstream_unhealthy,        ///< the checks of all its servers fail
   // ours
-  overloaded,  ///< beyond downstream.max_connections, or no descriptor left for another one
+  tunnel_unsupported,  ///< an extended CONNECT for a server of HTTP/2
+  overloaded,          ///< beyond downstream.max_connections, or no descriptor left for another one
 };
 
 Failure failure_of(http::HeadFault fault);

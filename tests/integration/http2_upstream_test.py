@@ -113,6 +113,22 @@ class Requests(Http2UpstreamCase):
         self.assertEqual([fields.get("link") for _, fields in response.interim], ["0", "1"])
         self.assertEqual(response.body, b"x")
 
+    def test_an_upgrade_of_http1_is_sent_without_its_offer(self):
+        self.begin()
+        response = self.client.get("/", {"Connection": "upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+                                         "Sec-WebSocket-Key": "AQIDBAUGBwgJCgsMDQ4PEA=="})
+        self.assertEqual(response.status, 200)
+        for name in "connection", "upgrade":
+            self.assertNotIn(name, self.up.requests[0].fields)
+
+    def test_an_extended_connect_is_answered_501(self):
+        self.begin()
+        client = self.speak(self.weir)
+        stream = client.open("CONNECT", "/", [("sec-websocket-version", "13")], ends=False, protocol="websocket")
+        self.assert_problem(client.read(stream), 501, "HTTP/2")
+        self.assertEqual(client.get().status, 200)
+        self.assertEqual(len(self.up.requests), 1)
+
     def test_head_and_304_have_no_body(self):
         self.begin(lambda exchange: exchange.answer(
             304 if exchange.pseudo[":path"] == "/304" else 200, {"content-length": "7"}))

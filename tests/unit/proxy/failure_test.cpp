@@ -61,6 +61,7 @@ TEST_CASE("each failure has the answer of the table") {
       {"upstream_invalid", upstream_invalid},
       {"upstream_timed_out", upstream_timed_out},
       {"upstream_unhealthy", upstream_unhealthy},
+      {"tunnel_unsupported", tunnel_unsupported},
       {"overloaded", overloaded},
   };
   REQUIRE(failures.size() == static_cast<std::size_t>(overloaded));  // all except none
