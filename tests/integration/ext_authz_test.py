@@ -303,7 +303,14 @@ class Calls(AuthorizationCase):
     def setUp(self):
         super().setUp()
         # A path of its own, so that no other request uses up the policy.
-        self.serve_routes(route("one", [{"policy": "one"}], path="/one"), route("rest"))
+        self.serve_routes(
+            route("one", [{"policy": "one"}], path="/one"),
+            {"name": "cost", "match": {"path": "/cost"}, "upstream": "main",
+             "limits": [{"policy": "nine", "reserve": 3, "cost_from": [{"header": "X-Cost"}]}]},
+            route("slot", [{"policy": "slot"}], False, path="/slot"),
+            route("kept", [{"policy": "slot"}], path="/kept"), route("rest"),
+            policies={"one": window(), "nine": window(9), "slot": {"algorithm": "concurrency", "limit": 1}},
+            upstreams={"main": {"servers": [{"url": "http://127.0.0.1:1"}]}})
         self.client = self.client_of(self.weir)
 
     def check(self, data):
@@ -319,6 +326,13 @@ class Calls(AuthorizationCase):
 
     def test_a_call_is_answered(self):
         self.assertEqual([self.check(check_request(path="/one")) for _ in range(2)], ["allowed", 429])
+
+    def test_a_cost_of_the_response_is_what_was_reserved(self):
+        self.assertEqual([self.check(check_request(path="/cost")) for _ in range(4)], ["allowed"] * 3 + [429])
+
+    def test_a_slot_ends_with_the_answer_or_with_the_lease(self):
+        self.assertEqual([self.check(check_request(path="/slot")) for _ in range(3)], ["allowed"] * 3)
+        self.assertEqual([self.check(check_request(path="/kept")) for _ in range(2)], ["allowed", 429])
 
     def test_a_request_that_is_not_valid_is_denied(self):
         for status, made in (
