@@ -41,7 +41,7 @@ struct DecidedCall {
     if (invalid) return;
     for (std::size_t i = 0; i < call.decisions(); ++i)
       call.decide(i, nobody, now);  // the memory store decides at once
-    verdict = call.verdict();
+    verdict = call.verdict(now);
     call.answer(response, now);
   }
 
