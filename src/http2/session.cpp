@@ -3,6 +3,7 @@
 #include <array>
 #include <new>
 #include <nghttp2/nghttp2.h>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,10 @@ constexpr std::uint64_t free_goaways = 4;
 /// each stream that is opened. Browsers send reserved types and PRIORITY_UPDATE (RFC 9218).
 constexpr std::uint64_t free_unknown_frames = 64;
 constexpr std::uint64_t unknown_frames_per_stream = 4;
+
+/// Streams beyond the number allowed that are refused in a turn. One more ends the connection.
+constexpr std::uint32_t most_refused_streams = 16;
+constexpr std::size_t frame_head_size = 9;
 
 /// The name and value pairs of a head. They view `fields`, which nghttp2 copies.
 const std::vector<nghttp2_nv>& pairs_of(const http::FieldSection& fields, std::string_view status) {
@@ -220,6 +225,7 @@ Session::Session(StreamSource& source, const SessionOptions& options)
       heads_at_once_(options.heads_at_once),
       fields_at_once_(options.fields_at_once),
       bytes_after_faults_(options.bytes_after_faults),
+      max_streams_(static_cast<std::uint32_t>(options.max_streams)),
       free_late_heads_(options.max_streams),
       glitches_(options.glitches) {
   nghttp2_session* made = nullptr;
@@ -228,7 +234,7 @@ Session::Session(StreamSource& source, const SessionOptions& options)
     throw std::bad_alloc();
   own(made);
   const std::array<nghttp2_settings_entry, 4> settings{{
-      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, static_cast<std::uint32_t>(options.max_streams)},
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, max_streams_ + most_refused_streams},
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, static_cast<std::uint32_t>(options.stream_window)},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(options.max_head)},
       {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},  // RFC 8441 section 3
@@ -241,6 +247,27 @@ Session::Session(StreamSource& source, const SessionOptions& options)
 }
 
 Session::~Session() = default;
+
+bool Session::append_output(std::string& out, std::size_t most) {
+  const std::size_t begin = out.size();
+  if (!SessionCore::append_output(out, most)) return false;
+  if (out.size() > begin && !std::exchange(has_announced_, true))
+    announce(std::span(out).subspan(begin));
+  return true;
+}
+
+/// Writes the number of streams into the SETTINGS frame that begins the output. nghttp2 ends a
+/// connection with more streams than it was given, so it was given more: a StreamSource refuses
+/// only the stream (RFC 9113 section 5.1.2).
+void Session::announce(std::span<char> output) const {
+  constexpr std::size_t entry_size = 6;
+  for (std::size_t at = frame_head_size; at + entry_size <= output.size(); at += entry_size) {
+    if (output[at] != 0 || output[at + 1] != NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS) continue;
+    for (std::size_t i = 0; i < 4; ++i)
+      output[at + 2 + i] = static_cast<char>(max_streams_ >> (24 - 8 * i));
+    return;
+  }
+}
 
 bool Session::receive(std::string_view bytes) {
   if (!std::exchange(has_paused_, false)) pings_ = 0;

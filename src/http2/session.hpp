@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "http/field_section.hpp"
@@ -57,6 +59,8 @@ class Session : public SessionCore {
   /// True if the last receive() has stopped at its bounds. The next call must begin with the bytes
   /// that were left, also if there are none.
   bool has_paused() const { return has_paused_; }
+  /// As SessionCore::append_output().
+  bool append_output(std::string& out, std::size_t most);
   /// The bytes that the last receive() took from the front of those it was given.
   std::size_t taken() const { return bytes_taken(); }
   /// Sends the final response; without a body it ends the stream. The bytes of the body are read
@@ -79,6 +83,7 @@ class Session : public SessionCore {
  private:
   struct ServerCallbacks;
 
+  void announce(std::span<char> output) const;
   bool is_at_bound() const;
   std::uint64_t most_window_updates() const;
   void begin_head(std::int32_t id, bool is_open);
@@ -89,6 +94,7 @@ class Session : public SessionCore {
   const std::size_t heads_at_once_;
   const std::size_t fields_at_once_;
   const std::size_t bytes_after_faults_;
+  const std::uint32_t max_streams_;
   const std::size_t free_late_heads_;  ///< that may be on their way when GOAWAY is sent
   Glitches glitches_;
   StreamIds ids_;
@@ -104,6 +110,7 @@ class Session : public SessionCore {
   std::size_t most_heads_ = 0;        ///< of this call; 0: no bound
   std::size_t fields_ = 0;            ///< bytes decoded in it
   bool has_paused_ = false;
+  bool has_announced_ = false;    ///< the first SETTINGS were written
   bool takes_streams_ = true;     ///< no GOAWAY with a last stream has been queued
   bool has_sent_goaway_ = false;  ///< it has been sent
   bool was_given_up_ = false;

@@ -1,6 +1,8 @@
 #include "http2/session_core.hpp"
 
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "http/header_list.hpp"
 #include "http/request_view.hpp"
@@ -13,6 +15,8 @@ namespace {
 /// A list of fields that is decoded far beyond what is kept ends the connection: the other side
 /// makes this one work without a purpose (RFC 9113 section 10.5.1).
 constexpr std::size_t most_decoded_heads = 4;
+
+constexpr std::uint64_t no_bound = std::numeric_limits<std::uint64_t>::max();
 
 /// Upstreams may send heads of 64 KiB, to which Weir adds its own fields.
 constexpr std::size_t most_sent_head = 128 * 1024;
@@ -28,6 +32,8 @@ const nghttp2_option* session_option() {
     for (int type = first_unknown_type; type <= 0xff; ++type)
       nghttp2_option_set_user_recv_extension_type(made, static_cast<std::uint8_t>(type));
     nghttp2_option_set_max_send_header_block_length(made, most_sent_head);
+    // Resets are counted by Session, which forgives them.
+    nghttp2_option_set_stream_reset_rate_limit(made, no_bound, no_bound);
     return owned;
   }();
   return option.get();

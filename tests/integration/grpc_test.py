@@ -2,8 +2,9 @@
 
 import base64
 import json
+import threading
 
-from harness.case import configuration, limited
+from harness.case import configuration, limited, scaled
 from harness.grpc_case import GrpcCase, client_library
 from harness.http2_case import Http2Case
 
@@ -255,6 +256,24 @@ class Services(GrpcCase):
         self.assertEqual((outcome.code, outcome.response), ("OK", b"ABC"))
         self.assertEqual((outcome.metadata["x-head"], outcome.metadata["x-tail"]), ("1", "ada"))
         self.assertEqual(self.log_lines(1)[0]["grpc_status"], 0)
+
+    def test_streams_of_many_messages(self):
+        """gRPC updates both windows for each message: more often than any other client."""
+        channel = self.serve_calls(None)
+        count = 3000
+        replies, taken = channel.stream_stream("/shop.Cart/Echo"), threading.Semaphore()
+
+        def messages():
+            for number in range(count):
+                taken.acquire()  # each reply before the next message
+                yield b"%020d" % number
+
+        for number, reply in enumerate(replies(messages(), timeout=scaled(60))):
+            self.assertEqual(reply, b"%020d" % number)
+            taken.release()
+        self.assertEqual(number + 1, count)
+        received = channel.unary_stream("/shop.Cart/Count")(b"20000", timeout=scaled(60))
+        self.assertEqual(sum(len(message) for message in received), 20 * 20000)
 
     def test_an_error_of_the_service(self):
         def method(_, context):

@@ -5,7 +5,7 @@ import socket
 import threading
 
 from harness.case import configuration, limited, scaled
-from harness.http2 import (FLOW_CONTROL_ERROR, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM,
+from harness.http2 import (FLOW_CONTROL_ERROR, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_HEADER_LIST_SIZE, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM,
                            Http2Client)
 from harness.http2_case import Http2Case
 from harness.tls_case import TlsCase
@@ -177,6 +177,8 @@ class Streams(Http2Case):
         late, may_answer = self.late_upstream()
         weir = self.start(configuration(late.url))
         client = self.speak(weir)
+        client.ping()  # the limit is acknowledged
+        self.assertEqual(client.server_settings[MAX_CONCURRENT_STREAMS], 100)
         streams = [client.open("GET", f"/{i}") for i in range(100)]
         late.await_requests(100)
         self.assertEqual(client.get("/more").reset, REFUSED_STREAM)

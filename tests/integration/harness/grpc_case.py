@@ -15,7 +15,8 @@ def client_library():
 
 
 class Service:
-    """A server of gRPC whose every method of one message is `method(request, context)`; messages are bytes."""
+    """A server of gRPC whose every method of one message is `method(request, context)`; messages are bytes. /Echo
+    returns each message of a stream, and /Count as many as the first one says."""
 
     def __init__(self, method):
         grpc = client_library()
@@ -26,7 +27,11 @@ class Service:
             return method(request, context)
 
         class Methods(grpc.GenericRpcHandler):
-            def service(self, _):
+            def service(self, call):
+                if call.method.endswith("/Echo"):
+                    return grpc.stream_stream_rpc_method_handler(lambda messages, _: messages)
+                if call.method.endswith("/Count"):
+                    return grpc.unary_stream_rpc_method_handler(lambda message, _: (b"x" * 20 for _ in range(int(message))))
                 return grpc.unary_unary_rpc_method_handler(counted)
 
         self.server = grpc.server(futures.ThreadPoolExecutor(4), handlers=[Methods()])

@@ -78,6 +78,17 @@ TEST_CASE("floods spend the budget of a connection") {
   }
 }
 
+TEST_CASE("without a budget no number of resets ends a connection") {
+  Server server({.glitches = 0});
+  server.session.receive(preface);
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    REQUIRE(server.session.receive(request(2 * i + 1) + reset(2 * i + 1)));
+    server.output();
+    server.streams.clear();
+  }
+  CHECK_FALSE(server.session.is_over());
+}
+
 TEST_CASE("ordinary use spends nothing") {
   Server server({.glitches = 10});
   server.session.receive(preface);
