@@ -384,7 +384,7 @@ TEST_CASE("the document for OTLP has the families of the text for Prometheus") {
 TEST_CASE("events of quotas are counted by policy and percentage, and those of the webhook") {
   TestProcess process({named_route("search")});
   limiter::QuotaEvents events(1);
-  limiter::QuotaEvent event{.key = {.policy_id = 7}, .percent = 80};
+  limiter::QuotaEvent event{.key = {.identity = {}, .policy_id = 7}, .percent = 80};
   events.count(event, limiter::EventResult::logged);
   events.count(event, limiter::EventResult::logged);
   events.count(event, limiter::EventResult::elsewhere);

@@ -26,7 +26,7 @@ TEST_CASE("different entries have different keys") {
   };
   std::set<std::pair<std::uint64_t, std::uint64_t>> keys;
   for (const auto& entries : all) {
-    for (const std::uint8_t kind : {0, 1}) {
+    for (const std::uint8_t kind : {std::uint8_t{0}, std::uint8_t{1}}) {
       const auto hash = key_of_entries(entries, kind, key);
       CHECK(hash == key_of_entries(entries, kind, key));
       keys.insert({hash.high, hash.low});

@@ -183,7 +183,8 @@ TEST_CASE("A stated claim has the terms of the plan of its identity") {
   plans.sources.push_back(
       {PlanFromFile{.identity = 1, .shown = "plans.tsv", .table = Replaceable(std::move(table))}});
   Policy& own = one.config.limiter.policies[0];
-  own.planned = {{.plan = 1, .terms = policy("", gcra(9, 1s))}, {.plan = 2, .unlimited = true}};
+  own.planned = {{.plan = 1, .terms = policy("", gcra(9, 1s))},
+                 {.plan = 2, .unlimited = true, .terms = {}}};
   const std::vector<PolicyRecord> records{
       {.id = 7, .revision = 3, .counters = std::make_shared<PolicyCounters>()}};
   const ClaimMaker claims(one.config.limiter, records, {}, nullptr);
