@@ -98,7 +98,7 @@ class Exchange {
   std::optional<int> response_status_;  ///< of the upstream or the route; empty: there was none
   std::optional<int> counted_status_;   ///< if another one is sent: the answer is in gRPC's terms
   bool client_is_gone_ = false;         ///< it left before the response was complete
-  bool deadline_has_passed_ = false;    ///< of a gRPC call, before there was a response
+  bool deadline_has_passed_ = false;    ///< of a gRPC call
   log::AbortedBy cut_by_ = log::AbortedBy::none;  ///< after the response had begun
   RequestCount count_;
 };

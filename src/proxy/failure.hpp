@@ -23,7 +23,7 @@ enum class Failure : std::uint8_t {
   body_timed_out,   ///< no progress for downstream.body_timeout
   plain_on_tls,     ///< a request in plain text where TLS is expected
   downstream_gone,  ///< the client has closed its connection; no response is possible
-  deadline_passed,  ///< a gRPC call got no response within its grpc-timeout
+  deadline_passed,  ///< a gRPC call has not ended within its grpc-timeout
   // the upstream's
   upstream_unreachable,      ///< refused, reset while connecting, name not found
   upstream_connect_timeout,  ///< not connected within connect_timeout

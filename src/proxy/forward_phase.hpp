@@ -52,7 +52,7 @@ struct ForwardingRecord {
   std::string_view server_authority{};          ///< its authority()
   Instant begun_at;
   std::optional<Duration> upstream_took;  ///< until the head of its response arrived
-  bool is_due_at_deadline = false;  ///< the last wait for a response ends at the call's deadline
+  bool is_due_at_deadline = false;        ///< the last wait ends at the deadline of the call
   bool has_own_connection = false;  ///< a connection was given back that only this client may reuse
 };
 
@@ -74,21 +74,25 @@ struct ForwardPhase {
   std::optional<Instant> deadline{};                 ///< of a gRPC call
 
   const options::Upstream& upstream() const { return pool.settings(); }
-  /// The longest wait for the head of a response that begins now: until response_timeout, or until
-  /// the deadline of the call if that is earlier.
-  Duration response_timeout() const {
-    const Duration timeout = upstream().response_timeout;
+  /// The longest wait for the head of a response, or for the next piece of a body, that begins now:
+  /// until the timeout, or until the deadline of the call if that is earlier.
+  Duration response_timeout() const { return until_deadline(upstream().response_timeout); }
+  Duration body_timeout() const {
+    return until_deadline(generation.options.downstream.body_timeout);
+  }
+  /// The side at fault if something has not arrived in time: the client chooses the deadline, so
+  /// the server must not be ejected for it.
+  Failure blame(Failure failure) const {
+    const bool is_timeout =
+        failure == Failure::upstream_timed_out || failure == Failure::body_timed_out;
+    return is_timeout && record.is_due_at_deadline ? Failure::deadline_passed : failure;
+  }
+
+ private:
+  Duration until_deadline(Duration timeout) const {
     record.is_due_at_deadline = deadline && *deadline - context.pass_clock.now() < timeout;
     return record.is_due_at_deadline ? *deadline - context.pass_clock.now() : timeout;
   }
-  /// The side at fault if a server has not responded in time: the client chooses the deadline, so
-  /// the server must not be ejected for it.
-  Failure blame(Failure failure) const {
-    const bool is_deadline = failure == Failure::upstream_timed_out && record.is_due_at_deadline &&
-                             !client.responder->has_begun();
-    return is_deadline ? Failure::deadline_passed : failure;
-  }
-  Duration body_timeout() const { return generation.options.downstream.body_timeout; }
 };
 
 }  // namespace weir::proxy

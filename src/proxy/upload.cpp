@@ -86,7 +86,7 @@ loop::Task<> Upload::send_rest(UpstreamStream& upstream) {
     if (state != BodyState::exhausted || ec || is_unwanted_) continue;
     // After end() the client may still be sending: another try continues to read.
     if (co_await body_.fill() && !is_unwanted_)
-      state_.failure = why_body_ended(watchdog_.interruptions());
+      state_.failure = phase_.blame(why_body_ended(watchdog_.interruptions()));
   }
   if (!is_sent_) co_return;
   if (phase_.client.responder->has_begun()) {

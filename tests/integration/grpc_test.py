@@ -7,6 +7,7 @@ import threading
 from harness.case import configuration, limited, scaled
 from harness.grpc_case import GrpcCase, client_library
 from harness.http2_case import Http2Case
+from harness.upstream import raw
 
 ONE = {"one": {"algorithm": "gcra", "rate": "1/1h", "burst": 1}}
 SUCCESS = {"status": 200, "content_type": "application/grpc", "headers": {"grpc-status": "0"}, "body": ""}
@@ -183,6 +184,17 @@ class Deadlines(Http2Case):
         response = self.ask("1H", main={"response_timeout": "100ms"})
         self.assertEqual((response["grpc-status"], response["grpc-message"]),
                          ("14", "the upstream did not answer in time"))
+
+    def test_the_deadline_is_that_of_the_whole_call(self):
+        upstream = self.upstream(raw(b"HTTP/1.1 200 OK\r\ncontent-type: application/grpc\r\n"
+                                     b"transfer-encoding: chunked\r\n\r\n5\r\n\0\0\0\0\0\r\n", close=False))
+        self.weir = self.start(configuration(upstream.url, access_log={}))
+        client = self.speak(self.weir)
+        response = client.request("POST", "/", [*CALL, ("grpc-timeout", "300m")], b"\0\0\0\0\0")
+        self.assertEqual((response.status, response.body), (200, b"\0" * 5))
+        self.assertIsNotNone(response.reset)
+        line = self.log_lines(1)[0]
+        self.assertEqual((line["status"], line["grpc_status"], line["aborted_by"]), (200, None, "client"))
 
     def test_a_short_deadline_does_not_avoid_a_charge(self):
         limits = [{"policy": "one", "charge": {"grpc_status": [0]}}]

@@ -82,8 +82,23 @@ TEST_CASE(
     tried.start_and_receive();
     tried.upstream->send(begun);
     tried.world.run_until([&] { return tried.client_has("begun"); });
+    CHECK(tried.finish_in_time() == Failure::deadline_passed);
+  }
+  SECTION("it is later than the time between two pieces of the response") {
+    tried.phase.deadline = tried.record.begun_at + 1h;
+    tried.start_and_receive();
+    tried.upstream->send(begun);
+    tried.world.run_until([&] { return tried.client_has("begun"); });
     CHECK(tried.finish_in_time() == Failure::upstream_timed_out);
   }
+}
+
+TEST_CASE("The deadline of a call shortens the wait for its messages") {
+  Tried tried(post, [](Configuration& settings) { settings.proxy.downstream.body_timeout = 3s; });
+  tried.phase.deadline = tried.record.begun_at + 1s;
+  tried.start_and_receive();
+  tried.world.run_until([&] { return tried.client.body.is_waited_for(); });
+  CHECK(tried.finish_in_time() == Failure::deadline_passed);
 }
 
 TEST_CASE("An attempt ends early if the client leaves or the worker ends its connections") {
