@@ -87,7 +87,7 @@ struct Session::ServerCallbacks : SharedCallbacks {
     });
   }
 
-  /// nghttp2 calls on_begin_frame() for a frame of an unknown type if there is this function.
+  /// nghttp2 reports frames of unknown types to on_begin_frame() only if this callback is set.
   static int ignore_unknown(nghttp2_session* /*native*/, void** /*payload*/,
                             const nghttp2_frame_hd* /*head*/, void* /*user*/) {
     return NGHTTP2_ERR_CANCEL;

@@ -20,7 +20,7 @@ constexpr std::size_t input_size = 16 * 1024;
 constexpr std::size_t heads_at_once = 8;
 constexpr std::size_t fields_at_once = 32 * 1024;
 /// Bytes of a turn of a client that has made faults.
-constexpr std::size_t bytes_after_faults = 512;
+constexpr std::size_t bytes_after_faults = 4 * 1024;
 
 /// Awaitable: stores the task for someone who resumes it.
 struct Parked {
@@ -131,7 +131,6 @@ bool Http2Connection::take_rest() {
 bool Http2Connection::receive(std::string_view bytes) {
   const bool goes_on = session_.receive(bytes);
   count_glitches();
-  end_faulty();
   serve_begun();
   schedule_output();
   return goes_on;
@@ -192,17 +191,20 @@ void Http2Connection::release(Http2Stream& stream) {
   if (streams_.empty() && !is_ending_) watch();  // the reader may wait without a deadline
 }
 
-/// A stream with a fault ends when its reset is written. If the client has made faults before, that
-/// is done at once, so that no request of a stream that is to be reset is served.
-void Http2Connection::end_faulty() {
-  if (begun_.empty() || session_.glitches().count() == 0 || client_.stream.has_unsent()) return;
+/// A stream with a fault ends when its reset is written. That is done at once if the client has
+/// made faults before, so that no request of a stream that is to be reset is served. False: the
+/// writer has to send first.
+bool Http2Connection::end_faulty() {
+  if (client_.stream.has_unsent()) return false;
   error_code ec;
-  if (!session_.has_output()) return;
-  send_output(ec);
-  if (ec) client_.stream.close();
+  if (session_.has_output()) send_output(ec);
+  if (ec) client_.stream.close();  // ends the reader
+  return !ec;
 }
 
 void Http2Connection::serve_begun() {
+  if (begun_.empty()) return;
+  if (session_.glitches().count() != 0 && !end_faulty()) return;
   for (Http2Stream* const stream : begun_)
     loop::spawn(context().io, serve(*stream));
   begun_.clear();
@@ -241,6 +243,7 @@ loop::Task<> Http2Connection::write_all() {
       co_await context().turns.next();
       is_output_due_ = false;
       ec = co_await write_output();
+      if (!ec && !is_ending_) serve_begun();
       if (!is_ending_ && session_.is_over()) client_.stream.cancel();  // the reader
     }
   } catch (const std::exception& thrown) {
@@ -269,8 +272,8 @@ bool Http2Connection::send_output(error_code& ec) {
 loop::Task<error_code> Http2Connection::write_output() {
   error_code ec;
   loop::Stream& stream = client_.stream;
-  while (!ec && session_.has_output()) {
-    if (!send_output(ec)) break;
+  while (!ec && (stream.has_unsent() || session_.has_output())) {
+    if (!stream.has_unsent() && !send_output(ec)) break;
     while (!ec && stream.has_unsent()) {
       writing_.arm(Phase::body, context().generation->options.downstream.body_timeout);
       ec = co_await stream.flush();

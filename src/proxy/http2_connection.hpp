@@ -58,7 +58,7 @@ class Http2Connection final : private http2::StreamSource, private Http2Link {
   bool take_rest();
   void watch();
   bool take_deadline();
-  void end_faulty();
+  bool end_faulty();
   void serve_begun();
   loop::Task<> serve(Http2Stream& stream);
   void release(Http2Stream& stream);

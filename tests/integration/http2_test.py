@@ -5,7 +5,8 @@ import socket
 import threading
 
 from harness.case import configuration, limited, scaled
-from harness.http2 import (FLOW_CONTROL_ERROR, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_HEADER_LIST_SIZE, NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM,
+from harness.http2 import (FLOW_CONTROL_ERROR, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_HEADER_LIST_SIZE,
+                           NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM,
                            Http2Client)
 from harness.http2_case import Http2Case
 from harness.tls_case import TlsCase
@@ -185,6 +186,19 @@ class Streams(Http2Case):
         may_answer.set()
         for stream in streams:
             self.assertEqual(client.read(stream).body, b"late")
+
+    def test_too_many_streams_at_once_end_the_connection(self):
+        late, _ = self.late_upstream()
+        client = self.speak(self.start(configuration(late.url, downstream={"http2": {"max_streams": 2}})))
+        client.ping()  # the limit is acknowledged
+        send, sent = client.send, []
+        client.send = sent.append
+        for _ in range(2 + 16 + 1):
+            client.open()
+        client.send = send
+        send(b"".join(sent))
+        client.read_to_end()
+        self.assertEqual(client.goaways[-1][1], PROTOCOL_ERROR)
 
     def test_the_number_of_streams_can_be_set(self):
         late, may_answer = self.late_upstream()
