@@ -283,6 +283,7 @@ loop::Task<Failure> Attempt::relay(Response& response) {
     if (!large.empty()) continue;
     if (const Failure failure = upload_.state().failure; failure != Failure::none)
       co_return failure;
+    if (phase_.is_past_deadline()) co_return Failure::deadline_passed;
     // An upload reads from the client and detects its end by itself.
     watchdog_.arm(upload_.state().has_finished ? Phase::relay : Phase::body, phase_.body_timeout());
     if (co_await stream_->fill()) co_return why_ended();

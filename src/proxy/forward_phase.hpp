@@ -80,6 +80,8 @@ struct ForwardPhase {
   Duration body_timeout() const {
     return until_deadline(generation.options.downstream.body_timeout);
   }
+  /// True if the call has no time left: a wait would end at the next tick only.
+  bool is_past_deadline() const { return deadline && *deadline <= context.pass_clock.now(); }
   /// The side at fault if something has not arrived in time: the client chooses the deadline, so
   /// the server must not be ejected for it.
   Failure blame(Failure failure) const {

@@ -75,6 +75,10 @@ loop::Task<> Upload::run(UpstreamStream& upstream) {
 loop::Task<> Upload::send_rest(UpstreamStream& upstream) {
   error_code ec;
   while (!is_sent_ && !is_unwanted_ && state_.failure == Failure::none && !ec) {
+    if (phase_.is_past_deadline()) {
+      state_.failure = Failure::deadline_passed;
+      break;
+    }
     const BodyState state = append_body(upstream, piece_size);
     if (state_.failure != Failure::none) break;
     watchdog_.arm(Phase::body, phase_.body_timeout());

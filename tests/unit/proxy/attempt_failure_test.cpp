@@ -84,6 +84,15 @@ TEST_CASE(
     tried.world.run_until([&] { return tried.client_has("begun"); });
     CHECK(tried.finish_in_time() == Failure::deadline_passed);
   }
+  SECTION("it has passed when another piece of the response arrives: no wait is needed for it") {
+    tried.phase.deadline = tried.record.begun_at + 1h;
+    tried.start_and_receive();
+    tried.upstream->send("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nbegun");
+    tried.world.run_until([&] { return tried.client_has("begun"); });
+    tried.phase.deadline = tried.record.begun_at - 1s;
+    tried.upstream->send("more");
+    CHECK(tried.finish() == Failure::deadline_passed);
+  }
   SECTION("it is later than the time between two pieces of the response") {
     tried.phase.deadline = tried.record.begun_at + 1h;
     tried.start_and_receive();
