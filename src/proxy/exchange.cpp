@@ -171,7 +171,7 @@ loop::Task<> Exchange::serve_rate_limit_call() {
     HealthWatch watch(context_, client_, *std::move(watched));
     while (co_await watch.next()) {  // perhaps for days, so under the running configuration
       generation_ = Pin(*context_.generation);
-      count_.use(*generation_->counters->routes.back());
+      count_.use(*generation_->counters->routes[options().routes.size()]);
     }
     co_return;
   }

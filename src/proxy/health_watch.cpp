@@ -55,7 +55,7 @@ loop::Task<bool> HealthWatch::next() {
       responder.end(trailers_);
     }
     error_code ec;
-    if (responder.send(ec)) ec = co_await responder.flush();
+    responder.send(ec);
     if (ec || draining) co_return false;
     if (is_interrupted() || context_.draining) co_return true;
   }

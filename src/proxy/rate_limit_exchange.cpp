@@ -202,7 +202,8 @@ loop::Task<Failure> RateLimitExchange::read_body() {
       if (bytes.size() > rls::most_message_bytes + grpc_prefix_size) co_return Failure::none;
       continue;
     }
-    if (!(has_room_ = kept.set(bytes.capacity()))) co_return Failure::none;
+    has_room_ = kept.set(bytes.size());
+    if (!has_room_) co_return Failure::none;
     watchdog.arm(Phase::body, in_.generation.options.downstream.body_timeout);
     const error_code ec = co_await body.fill();
     if (watchdog.timed_out()) co_return Failure::body_timed_out;
@@ -413,8 +414,16 @@ loop::Task<> RateLimitExchange::check_health(std::string_view message) {
   return answer_message();
 }
 
-/// Leaves the rest of the call to a HealthWatch, because it outlives the configuration.
+/// Of the message of a Watch: one name.
+constexpr std::size_t most_watched_bytes = 260;
+
+const RateLimitExchange::Refusal RateLimitExchange::name_is_too_long{
+    grpc::Status::invalid_argument, "the name of the service is longer than 256 bytes"};
+
+/// Leaves the rest of the call to a HealthWatch, because it outlives the configuration. It may last
+/// for days, so the message that it keeps is small.
 loop::Task<> RateLimitExchange::watch_health(std::string_view message) {
+  if (message.size() > most_watched_bytes) co_return co_await refuse(name_is_too_long);
   rls::HealthCheckRequest request;
   if (const auto reason = rls::read_protobuf(message, request); !reason.empty())
     co_return co_await refuse({grpc::Status::invalid_argument, reason});

@@ -88,7 +88,7 @@ class RateLimitExchange {
   loop::Task<Failure> serve_http();
   loop::Task<Failure> read_body();
   loop::Task<> call(rls::Method method, std::string_view message);
-  static const Refusal reservations_are_off, too_many_incomplete;
+  static const Refusal reservations_are_off, too_many_incomplete, name_is_too_long;
   loop::Task<> reserve(std::string_view message);
   loop::Task<> commit(std::string_view message);
   loop::Task<std::optional<Refusal>> decide(rls::Method method);
@@ -105,7 +105,7 @@ class RateLimitExchange {
   std::unique_ptr<RateLimitMemory> memory_;
   Grant grant_;  ///< of an admitted Reserve, until its units are kept; views the memory
   std::optional<Instant> deadline_;  ///< grpc-timeout
-  bool has_room_ = true;             ///< false: the message has not been read, for want of memory
+  bool has_room_ = true;  ///< false: the message has not been read, because the budget is used up
 };
 
 }  // namespace weir::proxy
