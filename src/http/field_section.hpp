@@ -63,6 +63,9 @@ class FieldSection {
   /// True if a field has this name, in any case.
   bool contains(std::string_view name) const;
 
+  /// Bytes that its memory has room for.
+  std::size_t buffer_size() const { return lines_.capacity() + places_.capacity() * sizeof(Place); }
+
   void clear() {
     lines_.clear();
     places_.clear();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -27,9 +28,12 @@ class Event {
   class Wait {
    public:
     explicit Wait(Event& event) : event_(event) {}
+    Wait(const Wait&) = delete;  // notify() uses its place
+    Wait& operator=(const Wait&) = delete;
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> task) noexcept {
+      assert(!event_.waiting_.is_waiting());
       event_.is_cancelled_ = false;
       event_.room_ = &room_;
       event_.waiting_ = Suspended(task);

@@ -28,10 +28,10 @@ struct Http2StreamMemory {
   http::FieldSection request_fields;
   std::string output;
 
-  /// Bytes that it has room for, except that of `request_fields`.
+  /// Bytes that it has room for.
   std::size_t size() const {
     return head.buffer_size() + head_fields.capacity() * sizeof(http::FieldView) + body.capacity() +
-           output.capacity();
+           request_fields.buffer_size() + output.capacity();
   }
 };
 

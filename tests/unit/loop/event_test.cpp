@@ -61,7 +61,7 @@ TEST_CASE("what happened before a wait does not end it") {
   CHECK(log == "(n)");
 }
 
-TEST_CASE("a task that waits ends with its event or with the loop") {
+TEST_CASE("a task that waits ends with its event, or with the loop if it was notified") {
   struct Ended {
     std::string& log;
     ~Ended() { log += 'e'; }
