@@ -53,10 +53,10 @@ class ListFiles {
   static constexpr std::chrono::seconds check_interval{1};
 
   using Replaced = std::shared_ptr<const void>;
-  /// `replaced` gets the previous content of a file, which must be kept until every look-up in
-  /// progress has ended.
   /// Gets the result of a reload.
   using Reloaded = std::function<void(const admin::ReloadReport&)>;
+  /// `replaced` gets the previous content of a file, which must be kept until every look-up in
+  /// progress has ended.
   /// `reload` is called when files with limits have changed: they are policies.
   ListFiles(boost::asio::io_context& io, limiter::UnknownPlans& unknown_plans,
             std::function<void(Replaced)> replaced, std::function<void(Reloaded)> reload)

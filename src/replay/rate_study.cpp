@@ -148,8 +148,10 @@ Suggestions RateStudy::suggestions(std::int64_t max_denied) const {
   for (const Terms& terms : terms_) {
     if (has_results(terms)) {
       all.policies.push_back(suggestion(terms, max_denied));
-    } else if (terms.ladder && !terms.plan) {
-      all.without_rate.push_back(limits_.policies[terms.policy].name);
+    } else if (const std::string& name = limits_.policies[terms.policy].name;
+               terms.ladder &&
+               std::ranges::find(all.without_rate, name) == all.without_rate.end()) {
+      all.without_rate.push_back(name);
     }
   }
   return all;

@@ -16,7 +16,7 @@ class Commands(RlsCase):
         return result.stdout
 
     def test_explain_and_hash_show_the_key_of_the_log(self):
-        self.serve_limits(domain(limit("user", 3), limit("path", 5, value="/files/*", share_threshold=True)),
+        self.serve_limits(domain(limit("user", 3, "year"), limit("path", 5, "year", value="/files/*", share_threshold=True)),
                           identity_secret=SECRET, access_log={"path": "access.log"})
         entries = {"user": "al=ice s3cret", "path": "/files/7"}
         self.ask_json({"domain": "d", "descriptors": [{"entries": [{"key": key, "value": value}]}

@@ -166,7 +166,7 @@ TEST_CASE("each limit that is left out has its place and the reason") {
             loss.reason.to_string() + '\n';
   CHECK(text ==
         "1 limit 4:26: descriptors[1].descriptors[0]: the limit \"d.b.a\" is not written: another "
-        "descriptor has the same entries: their order has no meaning in Weir\n"
+        "descriptor has the same keys in another order, which has no meaning in Weir\n"
         "1 part 5:3: descriptors[2]: the limit \"d.c\" is written without its metadata\n"
         "1 limit 6:3: descriptors[3]: the limit \"d.u\" is not written: unlimited: a descriptor "
         "without a policy has no limit\n");
