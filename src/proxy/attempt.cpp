@@ -274,12 +274,14 @@ loop::Task<Failure> Attempt::relay(Response& response) {
   for (;;) {
     std::string_view large;
     const BodyState state = gather(large, response);
-    if (state == BodyState::malformed) co_return Failure::upstream_invalid;
+    if (state == BodyState::malformed && !responder_.has_begun())
+      co_return Failure::upstream_invalid;
     error_code ec;
     if (responder_.send(ec)) ec = co_await responder_.flush();
     if (!ec && !large.empty()) ec = co_await responder_.send_from_place(large);
     if (ec) co_return Failure::downstream_gone;
     if (state == BodyState::ended) co_return Failure::none;
+    if (state == BodyState::malformed) co_return Failure::upstream_invalid;
     if (!large.empty()) continue;
     if (const Failure failure = upload_.state().failure; failure != Failure::none)
       co_return failure;

@@ -107,14 +107,16 @@ void Http2Responder::begin_request(const http::ReceivedRequest& request,
   at_ = uncounted_ = interims_ = 0;
   placed_ = {};
   trailers_.clear();
-  head_is_due_ = is_ended_ = false;
+  head_is_due_ = head_has_left_ = is_ended_ = is_cut_ = false;
 }
 
 http::ClientHop Http2Responder::hop(const http::FieldSection* limit_fields) const {
   return {.keep_alive = true, .limit_fields = limit_fields, .request_id = request_->id};
 }
 
+/// The session reads after it has sent the head.
 std::size_t Http2Responder::read(char* to, std::size_t most) {
+  head_has_left_ = true;
   std::size_t size = std::min(most, bytes_.size() - at_);
   bytes_.copy(to, size, at_);
   at_ += size;
@@ -127,6 +129,8 @@ std::size_t Http2Responder::read(char* to, std::size_t most) {
     size += placed;
   }
   if (left() <= resumed_at) departure_.notify();
+  if (is_cut_ && left() == 0)
+    stream_.link().session().reset(stream_, http2::ErrorCode::internal_error);
   return size;
 }
 
@@ -252,8 +256,13 @@ loop::Task<bool> Http2Responder::tunnel(TunnelEnd upstream) {
   co_return has_ended || stream_.watchdog().timed_out();
 }
 
+/// A reset overtakes a head and data that the session has not sent, so it waits for them. The
+/// deadline of the stream ends the wait for a client that does not take them in time.
 void Http2Responder::reset() {
-  stream_.link().session().reset(stream_, http2::ErrorCode::internal_error);
+  http2::Session& session = stream_.link().session();
+  is_ended_ = false;
+  is_cut_ = (!head_has_left_ || left() > 0) && !stream_.watchdog().timed_out();
+  is_cut_ ? session.resume(stream_) : session.reset(stream_, http2::ErrorCode::internal_error);
   stream_.link().schedule_output();
 }
 

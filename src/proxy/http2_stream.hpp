@@ -126,8 +126,10 @@ class Http2Responder final : public Responder {
   std::size_t uncounted_ = 0;  ///< bytes that send() adds to bytes_sent_
   std::size_t interims_ = 0;   ///< interim responses so far
   bool head_is_due_ = false;
+  bool head_has_left_ = false;
   bool is_grpc_ = false;   ///< the response is that to a gRPC call
   bool is_ended_ = false;  ///< nothing is added any more
+  bool is_cut_ = false;    ///< the stream is reset after the bytes that are left
 };
 
 class Http2Stream final : public http2::Stream, public loop::Cancellable {

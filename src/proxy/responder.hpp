@@ -79,7 +79,8 @@ class Responder {
   /// Passes bytes in both directions until both sides have ended. False: one side was cut off.
   virtual loop::Task<bool> tunnel(TunnelEnd upstream) = 0;
 
-  /// Cuts the response so that the client can detect that it is incomplete.
+  /// Cuts the response after the bytes passed to send(), so that the client can detect that it is
+  /// incomplete.
   virtual void reset() = 0;
 
   /// The status of the final response, from begin() or answer() on; 0 before that.

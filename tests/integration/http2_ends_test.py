@@ -4,10 +4,10 @@ import signal
 
 from harness.case import configuration
 from harness.exposition import parse
-from harness.http2 import INITIAL_WINDOW_SIZE, NO_ERROR, PREFACE
+from harness.http2 import CANCEL, INITIAL_WINDOW_SIZE, INTERNAL_ERROR, NO_ERROR, PREFACE
 from harness.http2_case import Http2Case
 from harness.preload import fast_clock
-from harness.upstream import answer
+from harness.upstream import answer, raw
 from harness.waiting import eventually
 
 
@@ -150,3 +150,29 @@ class Ends(Http2Case):
         client = self.speak(self.weir, settings={INITIAL_WINDOW_SIZE: 10}, holds_windows=True)
         self.assertNotIn(client.get().reset, (None, NO_ERROR))
         self.assertNotIn(client.get().reset, (None, NO_ERROR))
+
+    def cut_behind_a_window(self, **downstream):
+        """A response that breaks off while 40 bytes of it wait for the window of the client."""
+        self.up = self.upstream(raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + b"x" * 50))
+        self.weir = self.start(configuration(self.up.url, downstream=downstream, access_log={}))
+        client = self.speak(self.weir, settings={INITIAL_WINDOW_SIZE: 10}, holds_windows=True)
+        stream = client.open()
+        [line] = self.log_lines(1)
+        self.assertEqual((line["status"], line["aborted_by"]), (200, "upstream"))
+        return client, stream
+
+    def test_a_cut_waits_for_the_bytes_before_it(self):
+        client, stream = self.cut_behind_a_window()
+        response = client.streams[stream]
+        for size in 10, 49:
+            client.read_until(lambda size=size: len(response.body) == size)
+            client.ping()
+            self.assertIsNone(response.reset)
+            client.open_window(stream, 39 if size == 10 else 1)
+        client.read(stream)
+        self.assertEqual((response.body, response.is_ended, response.reset), (b"x" * 50, False, INTERNAL_ERROR))
+
+    def test_a_cut_does_not_wait_for_ever(self):
+        client, stream = self.cut_behind_a_window(body_timeout="300ms")
+        response = client.read(stream)
+        self.assertEqual((response.body, response.is_ended, response.reset), (b"x" * 10, False, CANCEL))

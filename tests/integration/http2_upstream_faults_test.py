@@ -33,6 +33,34 @@ class Wrong(Http2UpstreamCase):
             self.assert_problem(self.client.get("/"), 502)
             self.assertEqual(len(self.up.requests), count)
 
+    def test_what_arrives_together_with_the_fault_that_cuts_it_is_delivered(self):
+        def cut(exchange, end=lambda: None):
+            with exchange.connection.together():
+                exchange.head(200, {"content-length": "9"})
+                exchange.data(b"part")
+                end()
+
+        self.begin(lambda exchange: {
+            "/reset": lambda: cut(exchange, lambda: exchange.reset(INTERNAL_ERROR)),
+            "/closed": lambda: (cut(exchange), exchange.connection.close())}[exchange.pseudo[":path"]](),
+            access_log={})
+        client = self.speak(self.weir)
+        for path in ("/reset", "/closed") * 5:
+            with self.subTest(path=path, client="HTTP/2"):
+                response = client.get(path)
+                self.assertEqual((response.status, response.body), (200, b"part"))
+                self.assertEqual((response.is_ended, response.reset), (False, INTERNAL_ERROR))
+            with self.subTest(path=path, client="HTTP/1.1"), socket.create_connection(self.weir.address) as sock:
+                sock.sendall(b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n" % path.encode())
+                received = b""
+                with self.assertRaises(ConnectionResetError):
+                    while piece := sock.recv(65536):
+                        received += piece
+                self.assertTrue(received.startswith(b"HTTP/1.1 200 "), received)
+                self.assertTrue(received.endswith(b"\r\n\r\npart"), received)
+        for line in self.log_lines(20):
+            self.assertEqual((line["status"], line["aborted_by"]), (200, "upstream"))
+
 
 class Slow(Http2UpstreamCase):
     def test_requests_wait_for_the_limit_that_the_server_sends_late(self):

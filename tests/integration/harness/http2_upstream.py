@@ -1,5 +1,6 @@
 """A server of HTTP/2 whose frames a test decides (RFC 9113)."""
 
+import contextlib
 import socket
 import struct
 import threading
@@ -68,16 +69,31 @@ class Connection:
         self.encoder, self.decoder = hpack.Encoder(), hpack.Decoder()
         self.exchanges = {}
         self.goaways = 0
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.buffer = b""
+        self.gathered = None  # within together()
 
     def send(self, data):
         with self.lock:
-            self.sock.sendall(data)
+            if self.gathered is None:
+                self.sock.sendall(data)
+            else:
+                self.gathered += data
 
     def send_fields(self, stream, pairs, flags):
         with self.lock:
-            self.sock.sendall(frame(HEADERS, flags | END_HEADERS, stream, self.encoder.encode(pairs)))
+            self.send(frame(HEADERS, flags | END_HEADERS, stream, self.encoder.encode(pairs)))
+
+    @contextlib.contextmanager
+    def together(self):
+        """Sends the frames of the block in one write."""
+        with self.lock:
+            self.gathered = bytearray()
+            try:
+                yield
+            finally:
+                data, self.gathered = self.gathered, None
+            self.send(data)
 
     def goaway(self, last_stream, code=0):
         self.send(frame(GOAWAY, 0, 0, struct.pack(">II", last_stream, code)))
