@@ -43,6 +43,14 @@ struct ReceivedRequest {
     if (!is_framed) return true;
     return framing.kind != Framing::Kind::none && framing != Framing{Framing::Kind::length, 0};
   }
+  /// True for an extended CONNECT (RFC 8441 section 4). An upgrade of HTTP/1.1 is an offer, which
+  /// may be ignored.
+  bool demands_tunnel() const { return view.version_major == 2 && !upgrade.empty(); }
+  /// True if a response with this status opens a tunnel for the client: to an extended CONNECT each
+  /// 2xx does (RFC 8441 section 5).
+  bool is_tunnel_opened_by(int status) const {
+    return status >= 200 && status < 300 && demands_tunnel();
+  }
   /// Prepares for the next request; keeps the memory of its strings.
   void clear();
 };

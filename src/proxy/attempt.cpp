@@ -57,7 +57,7 @@ loop::Task<Failure> Attempt::run(bool may_reuse) {
   if (!take_open_connection(may_reuse)) {
     if (const Failure failure = co_await connect(); failure != Failure::none) co_return failure;
   }
-  if (http2_ && wants_tunnel()) co_return Failure::tunnel_unsupported;
+  if (http2_ && phase_.request.demands_tunnel()) co_return Failure::tunnel_unsupported;
   Failure failure = build_request();
   if (failure == Failure::none) {
     error_code ec;
@@ -213,7 +213,7 @@ loop::Task<Failure> Attempt::read_response() {
     }
     take_head(response);
     const int status = response.received.line.status;
-    if (opens_tunnel(status)) co_return Failure::upstream_invalid;
+    if (phase_.request.is_tunnel_opened_by(status)) co_return Failure::upstream_invalid;
     if (status >= 200) co_return co_await relay(response);
     const http::ResponseHead head = response.head(phase_.response_edits);
     if (status == switching_protocols) co_return co_await open_tunnel(head);
@@ -223,18 +223,6 @@ loop::Task<Failure> Attempt::read_response() {
     if (upload_.state().has_finished && watchdog_.phase() != Phase::response)
       watchdog_.arm(Phase::response, phase_.response_timeout());
   }
-}
-
-/// True if the response would open a tunnel for a client of HTTP/2 that the server has not opened:
-/// to an extended CONNECT each 2xx does (RFC 8441 section 5).
-bool Attempt::opens_tunnel(int status) const {
-  return status >= 200 && status < 300 && wants_tunnel();
-}
-
-/// True for an extended CONNECT. An upgrade of HTTP/1.1 is an offer, which a server may ignore.
-bool Attempt::wants_tunnel() const {
-  const http::ReceivedRequest& request = phase_.request;
-  return request.view.version_major == 2 && !request.upgrade.empty();
 }
 
 void Attempt::take_head(Response& response) {

@@ -45,8 +45,6 @@ class Attempt {
   Failure build_request();
   loop::Task<error_code> flush();
   loop::Task<Failure> read_response();
-  bool opens_tunnel(int status) const;
-  bool wants_tunnel() const;
   void take_head(Response& response);
   Failure interruption() const;
   Failure why_ended() const;

@@ -20,6 +20,9 @@ namespace {
 constexpr int client_closed_request = 499;
 constexpr int cut_by_shutdown = 444;
 
+/// For an extended CONNECT to a route that would answer it 2xx.
+constexpr http::Refusal no_tunnel{501, "this route opens no WebSocket"};
+
 class Delay final : public loop::Timer, public loop::Cancellable {
  public:
   using loop::Timer::Timer;
@@ -200,7 +203,9 @@ loop::Task<bool> Exchange::prepare() {
   // The report of another proxy is not a request to decide.
   if ((decision_.routes().needs() & options::needs_settlements) != 0) {
     const auto report = decision::read_hold_report(request_.view);
-    if (!report)
+    if (request_.demands_tunnel())
+      co_await refuse(no_tunnel);
+    else if (!report)
       co_await refuse(report.error());
     else if (hold_.settle_other(*report, request_.fields,
                                 generation_->request_rules->limits.policies, recorded_))
@@ -326,6 +331,7 @@ loop::Task<> Exchange::answer_denied() {
 /// Answers an admitted request of a route without an upstream.
 loop::Task<> Exchange::answer_admitted() {
   const options::Route& route = *decision_.route();
+  if (request_.is_tunnel_opened_by(route.respond.status)) return refuse(no_tunnel);
   const http::FieldSection* fields = &route.respond.fields;
   if (route.decide) {
     // Another proxy that has left does not get the id of its hold.

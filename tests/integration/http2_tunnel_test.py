@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 
-from harness.case import limited
+from harness.case import configuration, limited
 from harness.http2 import CANCEL, ENABLE_CONNECT_PROTOCOL, INTERNAL_ERROR
 from harness.http2_case import Http2Case
 from harness.payload import payload
@@ -112,3 +112,27 @@ class Tunnels(Http2Case):
         stream = self.client.open("CONNECT", "/", ends=False, protocol="connect-udp")
         response = self.client.read(stream)
         self.assertEqual((response.status, json.loads(response.body)["status"]), (501, 501))
+
+    def test_a_route_without_an_upstream_opens_nothing(self):
+        self.weir = self.start(configuration(
+            admin={"address": "127.0.0.1:0"},
+            client_address={"trusted_proxies": ["127.0.0.1/32"]},
+            policies={"slots": {"algorithm": "concurrency", "limit": 1}},
+            routes=[{"match": {"path": "/fixed"}, "respond": {"status": 200, "body": "here"}},
+                    {"match": {"path": "/empty"}, "respond": {"status": 204}},
+                    {"match": {"path": "/error"}, "respond": {"status": 403, "body": "no"}},
+                    {"decide": True, "limits": [{"policy": "slots"}]}]))
+        self.client = self.speak(self.weir)
+        for path in "/fixed", "/empty", "/decided", "/decided":
+            with self.subTest(path=path):
+                response = self.client.read(self.connect_stream(path))
+                self.assert_problem(response, 501, "WebSocket")
+                self.assertIsNone(response["weir-hold"])
+        self.assertEqual(self.client.read(self.connect_stream("/error")).status, 403)
+        with self.connect_admin(self.weir) as admin:
+            self.assertIn('weir_holds{policy="slots"} 0\n', admin.get("/metrics").body.decode())
+        admitted = self.client.get("/decided")
+        self.assertEqual(admitted.status, 200)
+        report = [("weir-hold", admitted["weir-hold"]), ("weir-status", "200")]
+        self.assert_problem(self.client.read(self.connect_stream("/decided", report)), 501, "WebSocket")
+        self.assertEqual(self.client.get("/decided", report).status, 204)

@@ -5,6 +5,21 @@
 namespace weir::http {
 namespace {
 
+TEST_CASE("Each 2xx to an extended CONNECT opens a tunnel") {
+  ReceivedRequest request;
+  request.view.version_major = 2;
+  CHECK_FALSE(request.is_tunnel_opened_by(200));
+  request.upgrade = "websocket";
+  CHECK(request.demands_tunnel());
+  for (const int status : {200, 204, 299})
+    CHECK(request.is_tunnel_opened_by(status));
+  for (const int status : {103, 199, 300, 403})
+    CHECK_FALSE(request.is_tunnel_opened_by(status));
+  request.view.version_major = 1;  // an offer
+  CHECK_FALSE(request.demands_tunnel());
+  CHECK_FALSE(request.is_tunnel_opened_by(200));
+}
+
 TEST_CASE("clear() leaves nothing of the last request") {
   ReceivedRequest request;
   request.view.method = "GET";
