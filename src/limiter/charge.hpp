@@ -37,8 +37,8 @@ struct ChargeByStatus {
 
 struct Charge {
   std::optional<ChargeByStatus> by_status{};  ///< empty: every response is charged
-  /// By the status of gRPC. `by_status` is then for requests that are not gRPC calls; if it is
-  /// empty, their responses are not listed here.
+  /// By the status of gRPC. `by_status` is then for requests that are not gRPC calls and get no
+  /// response of gRPC; if it is empty, their responses are not listed here.
   std::optional<ChargeByStatus> by_grpc_status{};
   std::optional<Reserve> reserve{};             ///< empty: the cost of the limit is held
   std::optional<usage::UsagePlan> cost_from{};  ///< empty: the held units are the cost
@@ -60,8 +60,8 @@ std::string describe(const usage::UsagePlan& cost_from);
 /// How a request in progress ended.
 struct RequestEnd {
   std::optional<int> status{};       ///< of the final response; empty: there was none
-  std::optional<int> grpc_status{};  ///< of a gRPC call; empty: its response was not complete
-  bool is_grpc = false;              ///< it was a gRPC call
+  std::optional<int> grpc_status{};  ///< if is_grpc; empty: the response was not complete
+  bool is_grpc = false;              ///< it was a gRPC call, or the response is one of gRPC
   bool client_has_left = false;      ///< before the response was complete
   bool lease_has_ended = false;      ///< another proxy has not reported in time how it ended
 };

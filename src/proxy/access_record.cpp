@@ -1,7 +1,7 @@
 #include "proxy/access_record.hpp"
 
 #include "http/trace_context.hpp"
-#include "proxy/grpc_call.hpp"
+#include "proxy/responder.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -51,8 +51,8 @@ log::AccessRecord access_record(const ExchangeFacts& in) {
                                            : http::trace_id_of(in.request.traceparent),
                            .user_agent = value_of(request.find(http::FieldId::user_agent)),
                            .protocol = protocol_of(in.request.view)};
-  if (is_answered_as_call(in.request, route))
-    record.grpc_status = grpc_status_of(*in.client.responder);
+  if (const auto status = in.client.responder->grpc_status()) [[unlikely]]
+    record.grpc_status = grpc::code_of(*status);
   if (route != nullptr) record.route = route->name;
   if (in.decision.plan != nullptr) record.plan = *in.decision.plan;
   if (in.forwarded.upstream != nullptr) {

@@ -294,7 +294,10 @@ BodyState Attempt::gather(std::string_view& large, const Response& response) {
   if (state != BodyState::ended) return state;
   const http::FieldSection& trailers = response.trailers.fields();
   responder_.end(response.relays_trailers ? trailers : http::no_fields);
-  if (phase_.meter != nullptr) phase_.meter->end(trailers);
+  if (phase_.meter != nullptr) {
+    phase_.meter->end(trailers);
+    responder_.state_grpc_status(phase_.meter->grpc_status(response.received.line.status));
+  }
   return state;
 }
 

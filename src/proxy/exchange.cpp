@@ -393,8 +393,7 @@ int Exchange::status() const {
 void Exchange::finish() {
   const Instant now = context_.pass_clock.now();
   count_.count(counted_status_.value_or(status()), now);
-  if (is_answered_as_call(request_, decision_.route())) [[unlikely]]
-    count_.count_grpc(client_.responder->grpc_status());
+  count_.count_grpc(client_.responder->grpc_status());
   settle(now);
   log::AccessLog& log = *generation_->access_log;
   const bool is_denied = recorded_.outcome == limiter::Outcome::denied ||

@@ -34,9 +34,11 @@ class RequestCount {
     if (!is_done_ && status != 0) counters_->count(status, now - started_at_);
     is_done_ = true;
   }
-  /// Counts a gRPC call, besides count(). Empty: its response was not complete.
+  /// Counts the status of gRPC, besides count(). Empty: it has none, or the response was not
+  /// complete.
   void count_grpc(std::optional<grpc::Status> status) {
-    if (status) counters_->by_grpc_status[static_cast<std::size_t>(*status)].add();
+    if (status) [[unlikely]]
+      counters_->by_grpc_status[static_cast<std::size_t>(*status)].add();
   }
 
  private:
@@ -70,7 +72,7 @@ struct ForwardPhase {
   std::string_view target{};                         ///< for the upstream; empty: as received
   const http::FieldEdits* request_edits = nullptr;   ///< nullptr: none
   const http::FieldEdits* response_edits = nullptr;  ///< nullptr: none
-  decision::UsageMeter* meter = nullptr;             ///< nullptr: the cost is not in the response
+  decision::UsageMeter* meter = nullptr;             ///< nullptr: no charge is in the response
   std::optional<Instant> deadline{};                 ///< of a gRPC call
 
   const options::Upstream& upstream() const { return pool.settings(); }

@@ -29,7 +29,7 @@ inline bool is_answered_as_call(const http::ReceivedRequest& request, const opti
 /// none, or is not a call.
 std::optional<Instant> deadline_of(const http::RequestView& request, Instant begin);
 
-/// The number of the status of a call; empty: its response is not complete, or it is not a call.
+/// The number of Responder::grpc_status().
 std::optional<int> grpc_status_of(const Responder& responder);
 
 }  // namespace weir::proxy

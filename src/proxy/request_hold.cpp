@@ -22,7 +22,8 @@ std::optional<Hash128> RequestHold::keep(Generation& generation, Duration lease,
     grant_.release();
   } else {
     context_.warn(too_many_holds);
-    settle_units(generation, {.lease_has_ended = true}, to, context_.clock.now());
+    limiter::RequestEnd how{.lease_has_ended = true};
+    settle_units(generation, how, to, context_.clock.now());
   }
   return id;
 }
@@ -42,11 +43,14 @@ bool RequestHold::settle_other(const decision::HoldReport& report,
   });
 }
 
-void RequestHold::settle_units(Generation& generation, const limiter::RequestEnd& how,
-                               DecisionRecord& to, Instant now) {
+void RequestHold::settle_units(Generation& generation, limiter::RequestEnd& how, DecisionRecord& to,
+                               Instant now) {
   limiter::HeldUnits& held = evaluation_.held;
   limiter::Limiter& limiter = *generation.limiter;
-  meter_.settle(held);
+  if (meter_.has_begun()) {
+    meter_.add_outcome(how);
+    meter_.settle(held);
+  }
   limiter::end(held, how);
   limiter.count_settled(held);
   to.settled(held);

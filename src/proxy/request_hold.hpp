@@ -81,9 +81,9 @@ class RequestHold {
   decision::UsageMeter* prepare_meter() {
     return holds_units() && meter_.prepare(evaluation_.held) ? &meter_ : nullptr;
   }
-  /// Settles the units of a request that has ended like this. `to` notes what they cost.
-  void settle(Generation& generation, const limiter::RequestEnd& how, DecisionRecord& to,
-              Instant now) {
+  /// Settles the units of a request that has ended like this. `to` notes what they cost. If a limit
+  /// charges by the status of gRPC that the response states, `how` receives it.
+  void settle(Generation& generation, limiter::RequestEnd& how, DecisionRecord& to, Instant now) {
     if (holds_units()) return settle_units(generation, how, to, now);
     grant_.settle(now);
   }
@@ -97,7 +97,7 @@ class RequestHold {
                     std::span<const limiter::Policy> policies, DecisionRecord& to);
 
  private:
-  void settle_units(Generation& generation, const limiter::RequestEnd& how, DecisionRecord& to,
+  void settle_units(Generation& generation, limiter::RequestEnd& how, DecisionRecord& to,
                     Instant now);
 
   Context& context_;

@@ -85,9 +85,15 @@ class Responder {
 
   /// The status of the final response, from begin() or answer() on; 0 before that.
   int status() const { return status_; }
-  /// The status of gRPC of the final response to a call, once the client can know it: that of the
-  /// trailers, or of the head of a response without a body. Empty: not known, or not a call.
+  /// The status of gRPC of the final response, once it is known: that of the trailers, or of the
+  /// head of a response without a body. Empty: not known, or neither is the request a call nor does
+  /// a limit charge by the status.
   std::optional<grpc::Status> grpc_status() const { return grpc_status_; }
+  /// The status that the upstream has stated, also if the client does not get the trailers. Empty:
+  /// none.
+  void state_grpc_status(std::optional<grpc::Status> status) {
+    if (status) grpc_status_ = status;
+  }
   /// True if a part of the final response may have been sent.
   bool has_begun() const { return has_begun_; }
   /// All bytes sent to the client for this request.

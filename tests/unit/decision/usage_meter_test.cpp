@@ -107,6 +107,111 @@ TEST_CASE("a response to another try replaces what the last one stated") {
   CHECK(metered.result()->cost == 3);
 }
 
+namespace {
+
+/// A response to a request whose limit charges by the status of gRPC.
+struct Outcome {
+  explicit Outcome(std::optional<limiter::ChargeByStatus> by = limiter::ChargeByStatus{}) {
+    charge.by_grpc_status = std::move(by);
+    held.limits = {{}, {.charge = &charge}};
+    is_read = meter.prepare(held);
+  }
+  void begin(std::vector<http::FieldView> fields) { meter.begin(fields); }
+  limiter::RequestEnd end(limiter::RequestEnd how = {.status = 200}) {
+    meter.add_outcome(how);
+    return how;
+  }
+
+  limiter::Charge charge;
+  limiter::HeldUnits held;
+  UsageMeter meter;
+  bool is_read = false;
+};
+
+constexpr http::FieldView content_type(std::string_view value) {
+  return {.name = "content-type", .value = value};
+}
+constexpr http::FieldView status_field(std::string_view value) {
+  return {.name = "Grpc-Status", .value = value};
+}
+
+}  // namespace
+
+TEST_CASE("the status of gRPC is that of the trailers, or else that of the head") {
+  Outcome outcome;
+  REQUIRE(outcome.is_read);
+  CHECK(outcome.meter.reads_fields());
+  CHECK_FALSE(outcome.meter.reads_body());
+
+  SECTION("trailers, whatever the content type") {
+    outcome.begin({content_type("text/plain")});
+    CHECK_FALSE(outcome.end().is_grpc);
+    outcome.meter.end({{"grpc-status", "16"}});
+    CHECK(outcome.end().grpc_status == 16);
+  }
+  SECTION("a head, also if the body is cut") {
+    outcome.begin({status_field("7")});
+    CHECK(outcome.end().grpc_status == 7);
+  }
+  SECTION("both") {
+    outcome.begin({status_field("0")});
+    outcome.meter.end({{"GRPC-STATUS", "16"}});
+    CHECK(outcome.end().grpc_status == 16);
+  }
+  SECTION("text that is no status is UNKNOWN") {
+    outcome.begin({status_field("ok")});
+    CHECK(outcome.end().grpc_status == 2);
+  }
+  CHECK(outcome.end().is_grpc);
+}
+
+TEST_CASE("a response of gRPC without the status has that of its HTTP status when it is complete") {
+  Outcome outcome;
+  outcome.begin({content_type("application/grpc+proto")});
+  CHECK(outcome.end().is_grpc);
+  CHECK_FALSE(outcome.end().grpc_status);
+  outcome.meter.end({});
+  CHECK(outcome.end().grpc_status == 2);
+  CHECK(outcome.end({.status = 503}).grpc_status == 14);
+  CHECK(outcome.meter.grpc_status(401) == grpc::Status::unauthenticated);
+}
+
+TEST_CASE("what is not a response of gRPC has no outcome") {
+  const auto is_nothing = [](Outcome& outcome) {
+    const limiter::RequestEnd end = outcome.end();
+    return !end.is_grpc && !end.grpc_status && !outcome.meter.grpc_status(200);
+  };
+  Outcome outcome;
+  CHECK(is_nothing(outcome));
+  outcome.begin({content_type("application/grpc-web")});
+  outcome.meter.end({});
+  CHECK(is_nothing(outcome));
+  // A call keeps the status that its client gets.
+  const limiter::RequestEnd call = outcome.end({.status = 200, .grpc_status = 2, .is_grpc = true});
+  CHECK(call.grpc_status == 2);
+
+  // No limit charges by it.
+  Outcome other(std::nullopt);
+  CHECK_FALSE(other.is_read);
+  other.begin({status_field("16"), content_type("application/grpc")});
+  other.meter.end({});
+  CHECK(is_nothing(other));
+}
+
+TEST_CASE("the outcome of an earlier request, or of an earlier try, does not count") {
+  Outcome outcome;
+  outcome.begin({status_field("16")});
+  // Weir answered instead.
+  CHECK_FALSE(outcome.end({}).is_grpc);
+  outcome.begin({content_type("application/json")});
+  CHECK_FALSE(outcome.end().is_grpc);
+  outcome.begin({status_field("16")});
+  CHECK(outcome.meter.has_begun());
+  outcome.meter.settle(outcome.held);
+  CHECK_FALSE(outcome.meter.has_begun());
+  CHECK_FALSE(outcome.end().is_grpc);
+}
+
 TEST_CASE("holds without cost_from are not read for") {
   limiter::Charge charge;
   limiter::HeldUnits held;

@@ -84,7 +84,7 @@ TEST_CASE("a request that is no gRPC call has none of the listed statuses") {
   CHECK(settle(charge, 7, {.status = 200}).units == 0);
 }
 
-TEST_CASE("a gRPC call whose response was cut has no status") {
+TEST_CASE("a response of gRPC that was cut has no status") {
   const Charge charge{.by_grpc_status =
                           ChargeByStatus{.statuses = {{14, 14}}, .is_exclusion = true}};
   CHECK(settle(charge, 7, {.status = 200, .is_grpc = true}) ==
