@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "grpc/fields.hpp"
 #include "grpc/status.hpp"
 #include "http/forwarded_head.hpp"
 #include "http/framing.hpp"
@@ -62,6 +63,12 @@ std::optional<int> grpc_status_in(const Fields& fields) {
       return grpc::code_of(grpc::parse_status(field.value));
   }
   return std::nullopt;
+}
+
+bool has_grpc_content(std::span<const http::FieldView> fields) {
+  return std::ranges::any_of(fields, [](const http::FieldView& field) {
+    return http::iequals(field.name, "content-type") && grpc::is_grpc(field.value);
+  });
 }
 
 /// Notes the final charge: the settlements of limits that hold, and the costs of the others. A
@@ -170,16 +177,18 @@ void Exchange::answer_call(const config::Config& config) {
     answer_ = proxy::grpc_answer(answer_, recorded_, config.proxy.grpc, grpc_);
 }
 
-/// The status that the client of a call gets; empty: its response has none, or is not complete.
+/// The status of gRPC of the response; empty: it is neither one to a call nor states a status, or
+/// it is not complete.
 std::optional<int> Exchange::grpc_status() const {
   const Response& response = step_->response;
-  if (!is_call_ || has_left_) return std::nullopt;
+  if (has_left_ || (!is_call_ && kind_ != Kind::response)) return std::nullopt;
   if (kind_ != Kind::response || response.failure != proxy::Failure::none) {
     if (answer_.grpc_status) return grpc::code_of(*answer_.grpc_status);
     return grpc_status_in(*answer_.fields);
   }
   if (response.grpc_status) return response.grpc_status;
   if (const auto stated = grpc_status_in(response_fields_)) return stated;
+  if (!is_call_ && !has_grpc_content(response_fields_)) return std::nullopt;
   return grpc::code_of(response.status == 200 ? grpc::Status::ok
                                               : grpc::status_of_http(response.status));
 }
@@ -217,10 +226,12 @@ offline::Ending Exchange::ending() {
   if (step_->response.failure != proxy::Failure::none) return {};
   const auto line = http::parse_response_head(upstream_head(), response_fields_);
   status_line_ = line.value_or(http::StatusLine{.status = step_->response.status, .reason = {}});
-  return {
-      .how = {.status = step_->response.status, .grpc_status = grpc_status(), .is_grpc = is_call_},
-      .fields = response_fields_,
-      .body = step_->response.body};
+  const auto outcome = grpc_status();
+  return {.how = {.status = step_->response.status,
+                  .grpc_status = outcome,
+                  .is_grpc = is_call_ || outcome},
+          .fields = response_fields_,
+          .body = step_->response.body};
 }
 
 Happened Exchange::end(const config::Config& config, offline::Instance& instance,

@@ -47,7 +47,7 @@ struct Response {
   Fields fields{};
   std::string body{};
   std::string content_type{};        ///< of the body; empty: `fields` may have one
-  std::optional<int> grpc_status{};  ///< of a gRPC call, in the trailers
+  std::optional<int> grpc_status{};  ///< in the trailers; empty: that of a gRPC call
   Duration after{0};                 ///< the response is complete, since the request was forwarded
   std::optional<Duration> until{};   ///< the same since the start of the scenario
   proxy::Failure failure = proxy::Failure::none;  ///< instead of a response

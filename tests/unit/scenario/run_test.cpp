@@ -183,6 +183,17 @@ TEST_CASE("The status of a gRPC call is charged, and Weir answers calls in the t
 )") == "");
 }
 
+TEST_CASE("The status of gRPC that a service sends counts for every request") {
+  CHECK(failures_of(R"(
+- {request: &other {url: "http://a/auth.Sessions/Create", method: POST, headers: {content-type: application/json}}, response: {grpc_status: 0}, expect: {status: 200, grpc_status: 0, charged: {calls: 0}}}
+- {request: *other, response: {status: 401}, expect: {status: 401, charged: {calls: 0}}}
+- {request: *other, response: {headers: {content-type: application/grpc}}, expect: {charged: {calls: 0}}}
+- {request: *other, response: {grpc_status: 16}, expect: {status: 200, grpc_status: 16, charged: {calls: 1}}}
+- {request: *other, response: {headers: {grpc-status: "7"}}, expect: {status: 200, charged: {calls: 1}}}
+- {request: *other, expect: {status: 429, policy: calls}}
+)") == "");
+}
+
 TEST_CASE("A status of gRPC that differs is shown") {
   const std::string steps = R"(
 - {request: {url: "http://a/auth.Sessions/Create", headers: {content-type: application/grpc}}, expect: {grpc_status: 16}}
