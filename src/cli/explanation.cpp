@@ -7,6 +7,8 @@
 #include "decision/decision.hpp"
 #include "decision/head_inspection.hpp"
 #include "decision/refusals.hpp"
+#include "grpc/fields.hpp"
+#include "grpc/status.hpp"
 #include "http/head_parser.hpp"
 #include "http/ratelimit_fields.hpp"
 #include "identity/client_address.hpp"
@@ -44,6 +46,7 @@ class Explainer {
       describe_decision();
     }
     describe_request();
+    add_grpc_status();
     return std::move(explanation_);
   }
 
@@ -144,6 +147,22 @@ class Explainer {
     if (verdict.retry_after)
       explanation_.verdict.retry_after =
           http::retry_after_seconds(*verdict.retry_after, Duration{0}, 0);
+  }
+
+  /// A request of an explanation has no protocol: a call is what it would be over HTTP/2. The
+  /// answer is that of proxy::grpc_answer().
+  void add_grpc_status() {
+    ExplainedVerdict& to = explanation_.verdict;
+    const options::Route* const route = decision_.route();
+    if (!to.status || *to.status < 400 || (route != nullptr && route->decide)) return;
+    if (request_.state() == offline::Request::State::malformed) return;
+    const auto* const type = received().view.find(http::FieldId::content_type);
+    if (type == nullptr || !grpc::is_grpc(type->value)) return;
+    const bool is_denial = to.outcome == "denied";
+    to.grpc_status = is_denial ? config_.proxy.grpc.denied_code
+                               : grpc::code_of(grpc::status_of_http(*to.status));
+    to.hides_grpc_status =
+        is_denial ? config_.shown()["grpc"]["denied_code"].is_hidden() : to.hides_status;
   }
 
   /// The keys of a URL are fetched by a running instance only.

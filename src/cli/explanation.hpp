@@ -100,6 +100,8 @@ struct ExplainedVerdict {
   std::optional<int> status{};           ///< none: that of the upstream, or unknown
   std::optional<std::int64_t> retry_after{};  ///< seconds, as Retry-After without its jitter
   bool hides_status = false;                  ///< it comes from a variable or a file
+  std::optional<int> grpc_status{};  ///< for the status, if the request is a call over HTTP/2
+  bool hides_grpc_status = false;
   bool hides_times = false;  ///< retry_after or delay follows from a number that is not shown
   Duration delay{0};
   std::string detail;  ///< refused: the reason, as in the answer's body; unknown: what to do

@@ -141,6 +141,8 @@ Json original_of(const ExplainedOriginal& original) {
 Json verdict_of(const ExplainedVerdict& verdict) {
   Json json{{"outcome", verdict.outcome}, {"status", nullptr}, {"retry_after", nullptr}};
   if (verdict.status) json["status"] = shown(verdict.hides_status, *verdict.status);
+  if (verdict.grpc_status)
+    json["grpc_status"] = shown(verdict.hides_grpc_status, *verdict.grpc_status);
   if (verdict.retry_after) json["retry_after"] = shown(verdict.hides_times, *verdict.retry_after);
   if (verdict.delay > Duration{0})
     json["delay"] = shown(verdict.hides_times, seconds(verdict.delay));

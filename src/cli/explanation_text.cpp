@@ -183,6 +183,8 @@ std::string verdict_text(const Explanation& explanation) {
     text +=
         is_answered_by_route(explanation) ? ", answered by the route with status " : ", status ";
     text += number(verdict.hides_status, *verdict.status);
+    if (verdict.grpc_status)
+      text += " (grpc-status " + number(verdict.hides_grpc_status, *verdict.grpc_status) + ")";
   }
   if (explanation.upstream != nullptr && !verdict.status && verdict.outcome != "unknown")
     text += ", forwarded to " + explanation.upstream->name;

@@ -29,6 +29,24 @@ TEST_CASE("the text of a fixed answer is not that of a denial") {
   CHECK(text.ends_with("\n\nverdict     allowed, answered by the route with status 403\n"));
 }
 
+TEST_CASE("an error for a gRPC call is shown with its grpc-status") {
+  const auto verdict_of = [](const std::string& target, const std::string& content_type,
+                             const std::string& more = {}) {
+    const auto config = loaded_config(explained_yaml + more);
+    const std::string text =
+        to_text(explained(*config, get(target, {"Content-Type: " + content_type})));
+    return text.substr(text.find("\n\nverdict") + 14);
+  };
+  const std::string grpc = "application/grpc+proto";
+  CHECK(verdict_of("/private", grpc).starts_with("refused, status 401 (grpc-status 16): "));
+  CHECK(verdict_of("/private", "application/json").starts_with("refused, status 401: "));
+  CHECK(verdict_of("/none", grpc).starts_with("refused, status 404 (grpc-status 12): "));
+  CHECK(verdict_of("/costly", grpc).starts_with("denied, status 503 (grpc-status 8)"));
+  CHECK(verdict_of("/costly", grpc, "grpc: {denied_code: 14}\n")
+            .starts_with("denied, status 503 (grpc-status 14)"));
+  CHECK(verdict_of("/shadow", grpc).find("grpc-status") == std::string::npos);
+}
+
 TEST_CASE("a request that is refused before its target is read is shown as it was given") {
   const auto config = loaded_config();
   const auto text_of = [&](const Sent& sent) { return to_text(explained(*config, sent)); };
