@@ -255,7 +255,8 @@ loop::Task<> RateLimitExchange::reserve(std::string_view message) {
   co_await answer_message();
 }
 
-/// Charges what a reservation has cost. If its time is over, its descriptors are charged.
+/// Charges what a reservation has cost. If it is not found, for example because its time is over,
+/// the descriptors of the request are charged.
 loop::Task<> RateLimitExchange::commit(std::string_view message) {
   if (!in_.generation.descriptor_rules->options().reservations)
     co_return co_await refuse(reservations_are_off);
@@ -277,7 +278,7 @@ loop::Task<> RateLimitExchange::commit(std::string_view message) {
       co_return co_await refuse(*refusal);
   }
   begin_grpc_message(memory_->message);
-  rls::append_commit_response(memory_->message);
+  rls::append_commit_response(memory_->message, is_settled);
   co_await answer_message();
 }
 

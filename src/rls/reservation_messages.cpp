@@ -65,8 +65,8 @@ void append_reserve_response(std::string& out, Code code, std::string_view id) {
   grpc::ProtobufWriter(out).integer(1, static_cast<std::int64_t>(code)).text(2, id);
 }
 
-void append_commit_response(std::string& out) {
-  grpc::ProtobufWriter(out).integer(1, static_cast<std::int64_t>(Code::ok));
+void append_commit_response(std::string& out, bool is_released) {
+  grpc::ProtobufWriter(out).integer(1, is_released ? 1 : 0);
 }
 
 }  // namespace weir::rls

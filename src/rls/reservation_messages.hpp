@@ -28,7 +28,7 @@ std::string_view read_commit(std::string_view message, Request& to, Reservation&
 
 /// Appends a ReserveResponse; `id`: empty unless the code is OK.
 void append_reserve_response(std::string& out, Code code, std::string_view id);
-/// Appends a CommitResponse.
-void append_commit_response(std::string& out);
+/// Appends a CommitResponse. `is_released`: the reservation was found, and its units are settled.
+void append_commit_response(std::string& out, bool is_released);
 
 }  // namespace weir::rls

@@ -252,7 +252,7 @@ class Reservations(RlsCase):
                                         **options)
 
     def reserve(self, amount, *entries, ttl=None):
-        """The id, or None if it does not fit."""
+        """The id; empty without a limit; None if it does not fit."""
         message = request("d", list(entries)).SerializeToString() + field(3, amount)
         if ttl is not None:
             message += field(4, field(1, ttl))
@@ -263,9 +263,12 @@ class Reservations(RlsCase):
         return rest[2:].decode() if code == 1 else None
 
     def commit(self, identifier, amount, *entries):
+        """Whether the reservation was released."""
         message = request("d", list(entries)).SerializeToString() + field(3, identifier.encode()) + field(4, amount)
         outcome = self.client.call(f"{SERVICE}/Commit", message)
         self.assertEqual(outcome.code, "OK", outcome.details)
+        self.assertIn(outcome.response, (b"", b"\x08\x01"))
+        return outcome.response != b""
 
     def left(self, *entries):
         return self.client.ask("d", descriptor(*entries, hits_addend=0)).remaining[0]
@@ -278,9 +281,9 @@ class Reservations(RlsCase):
         self.assertIsNone(self.reserve(5, ann))  # together they would exceed the limit
         second = self.reserve(4, ann)
         self.assertEqual(self.left(ann), 0)
-        self.commit(first, 1, ann)
+        self.assertTrue(self.commit(first, 1, ann))
         self.assertEqual(self.left(ann), 5)
-        self.commit(second, 0, ann)
+        self.assertTrue(self.commit(second, 0, ann))
         self.assertEqual(self.left(ann), 9)
 
     def test_units_are_held_in_redis_for_all_instances(self):
@@ -299,8 +302,24 @@ class Reservations(RlsCase):
         self.begin()
         ann = ("user", "ann")
         self.reserve(6, ann)
-        self.commit("0" * 32, 3, ann)
+        self.assertFalse(self.commit("0" * 32, 3, ann))
         self.assertEqual(self.left(ann), 1)
+
+    def test_a_commit_releases_a_reservation_once(self):
+        self.begin()
+        ann = ("user", "ann")
+        reserved = self.reserve(6, ann)
+        self.assertEqual([self.commit(reserved, 2, ann) for _ in range(2)], [True, False])
+        self.assertEqual(self.left(ann), 6)  # the second one charges the descriptors
+
+    def test_a_commit_of_an_id_that_no_reservation_has_releases_nothing(self):
+        self.begin()
+        ann = ("user", "ann")
+        for identifier in "", "zz", "x" * 5000, "0" * 31 + "\n":
+            self.assertFalse(self.commit(identifier, 1, ann), identifier[:10])
+        self.assertEqual(self.left(ann), 6)
+        self.assertEqual(self.reserve(1, ("other", "b")), "")  # no limit applies
+        self.assertFalse(self.commit("", 1, ("other", "b")))
 
     def test_a_reserve_that_is_denied_holds_nothing(self):
         """A quota denies it, although the limit beside it has admitted its units."""

@@ -66,7 +66,7 @@ TEST_CASE("a Commit is read with its id and what it has cost") {
   CHECK(request.descriptors.at(0).hits_addend == 9);
 }
 
-TEST_CASE("the responses have the code, and the id of a reservation") {
+TEST_CASE("the response to a Reserve has the code, and the id of a reservation") {
   std::string out;
   append_reserve_response(out, Code::ok, "ab");
   CHECK(out ==
@@ -75,9 +75,15 @@ TEST_CASE("the responses have the code, and the id of a reservation") {
   out.clear();
   append_reserve_response(out, Code::over_limit, "");
   CHECK(out.substr(0, 2) == "\x08\x02");
-  out.clear();
-  append_commit_response(out);
+}
+
+TEST_CASE("the response to a Commit states whether the reservation is released") {
+  std::string out;
+  append_commit_response(out, true);
   CHECK(out == "\x08\x01");
+  out.clear();
+  append_commit_response(out, false);
+  CHECK(out.empty());  // the default of proto3
 }
 
 }  // namespace weir::rls::test
