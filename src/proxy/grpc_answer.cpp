@@ -38,7 +38,8 @@ void set_message(std::string& to, const OwnAnswer& answer, bool is_denial,
 
 OwnAnswer grpc_answer(const OwnAnswer& answer, const DecisionRecord& decision,
                       const options::Grpc& options, GrpcScratch& scratch) {
-  const bool is_denial = decision.outcome == limiter::Outcome::denied;
+  // With a status of its own, the call is refused for another reason.
+  const bool is_denial = decision.outcome == limiter::Outcome::denied && !answer.grpc_status;
   const grpc::Status status =
       is_denial ? static_cast<grpc::Status>(options.denied_code)
                 : answer.grpc_status.value_or(grpc::status_of_http(answer.status));

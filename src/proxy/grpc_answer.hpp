@@ -21,8 +21,8 @@ struct GrpcScratch {
 
 /// The same answer for a gRPC call. `answer` has a status from 400 on.
 ///
-/// A denial has the configured code. Others have the code of their HTTP status, as a client would
-/// find it, unless the answer has one. The message is the detail of the answer, else its body if
+/// The code is answer.grpc_status, else the configured one of a denial, else that of the HTTP
+/// status, as a client would find it. The message is the detail of the answer, else its body if
 /// that is short plain text, else a sentence about the denial or the phrase of the HTTP status. An
 /// answer with Retry-After also has grpc-retry-pushback-ms, which clients of gRPC obey, and
 /// google.rpc.RetryInfo, which clients of OTLP obey; a denial of a call that can never succeed has

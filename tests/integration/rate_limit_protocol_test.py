@@ -1,7 +1,10 @@
 """The protocol of the rate limit service: gRPC, its health checks, and JSON over HTTP/1.1."""
 
+import struct
+
 from harness.certificates import Authority
 from harness.grpc_case import client_library
+from harness.http2 import Http2Client
 from harness.rls_case import RlsCase, domain, limit
 from harness.rls_client import METHOD
 from harness.rls_messages import request
@@ -92,6 +95,30 @@ class Protocol(RlsCase):
             answer = client.get("/healthcheck")
             self.assertEqual((answer.status, answer.body), (200, b"OK"))
             self.assertEqual(client.get("/other").status, 404)
+
+
+class Deadlines(RlsCase):
+    def ask_late(self, connection, data):
+        """A call whose deadline passes before its message arrives."""
+        stream = connection.open("POST", METHOD, {"content-type": "application/grpc", "te": "trailers",
+                                                  "grpc-timeout": "1n"}, ends=False)
+        connection.ping()
+        connection.send_data(stream, b"\0" + struct.pack(">I", len(data)) + data)
+        return connection.read(stream)
+
+    def test_a_late_call_has_the_same_status_whether_it_is_admitted_or_denied(self):
+        self.serve_limits(domain(limit("user", 2)), access_log={"path": "access.log"})
+        with Http2Client(self.weir.addresses[-1]) as connection:
+            data = request("d", [("user", "ann")]).SerializeToString()
+            answers = [self.ask_late(connection, data) for _ in range(3)]
+        self.assertEqual([(answer["grpc-status"], answer["grpc-message"]) for answer in answers],
+                         [("4", "the deadline of the call has passed")] * 3)
+        self.assertNotIn("grpc-retry-pushback-ms", answers[2].fields)
+        lines = self.log_lines(self.weir, 3)
+        self.assertEqual([line["decision"] for line in lines], ["allowed", "allowed", "denied"])
+        self.assertEqual([line["grpc_status"] for line in lines], [4, 4, 4])
+        self.assertEqual(self.gauge(self.weir, "weir_grpc_responses_total", route="rate_limit_service",
+                                    grpc_status="4"), 3)
 
 
 class Encrypted(RlsCase):

@@ -46,6 +46,15 @@ TEST_CASE("a call that can never succeed must not be retried") {
   CHECK(http::lines_of(*answer.fields).ends_with("Grpc-Retry-Pushback-Ms: -1\r\n"));
 }
 
+TEST_CASE("a denied call that is refused for another reason has the status of that reason") {
+  GrpcScratch scratch;
+  const OwnAnswer late{
+      .status = 504, .detail = "late", .grpc_status = grpc::Status::deadline_exceeded};
+  const OwnAnswer answer = grpc_answer(late, denial(), {.denied_code = 14}, scratch);
+  CHECK(answer.grpc_status == grpc::Status::deadline_exceeded);
+  CHECK(http::lines_of(*answer.fields) == "Grpc-Status: 4\r\nGrpc-Message: late\r\n");
+}
+
 TEST_CASE("the status and the message of other answers") {
   struct Row {
     OwnAnswer answer;
