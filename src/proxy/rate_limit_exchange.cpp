@@ -7,6 +7,7 @@
 #include "http/problem.hpp"
 #include "limiter/key_traffic.hpp"
 #include "proxy/check_call.hpp"
+#include "proxy/expectation.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/grpc_message.hpp"
 #include "rls/health_messages.hpp"
@@ -192,6 +193,7 @@ loop::Task<Failure> RateLimitExchange::read_body() {
   std::string& bytes = memory_->body;
   bytes.clear();
   BodyBudget::Share kept(in_.context.incomplete_calls);
+  bool is_awaited = expects_continue(in_.request);
   std::string_view piece;
   for (;;) {
     const BodyState state = body.pull(piece);
@@ -204,6 +206,10 @@ loop::Task<Failure> RateLimitExchange::read_body() {
     }
     has_room_ = kept.set(bytes.size());
     if (!has_room_) co_return Failure::none;
+    // A part of the body shows that the client does not wait.
+    if (std::exchange(is_awaited, false) && bytes.empty() &&
+        co_await send_continue(*in_.client.responder))
+      co_return Failure::downstream_gone;
     watchdog.arm(Phase::body, in_.generation.options.downstream.body_timeout);
     const error_code ec = co_await body.fill();
     if (watchdog.timed_out()) co_return Failure::body_timed_out;

@@ -2,20 +2,9 @@
 
 #include <string_view>
 
-#include "http/forwarded_head.hpp"
+#include "proxy/expectation.hpp"
 
 namespace weir::proxy {
-namespace {
-
-/// A client that waits for it sends its body only after this response (RFC 9110 section 10.1.1).
-loop::Task<error_code> send_continue(Responder& responder) {
-  const http::StatusLine line{.status = 100, .reason = "Continue"};
-  const http::ConnectionOptions connection;
-  co_return co_await responder.interim(
-      {.line = line, .fields = {}, .connection = connection, .body = {}});
-}
-
-}  // namespace
 
 loop::Task<Failure> StatedCosts::read(const http::ReceivedRequest& request,
                                       const ClientSide& client, Duration timeout,
@@ -23,8 +12,7 @@ loop::Task<Failure> StatedCosts::read(const http::ReceivedRequest& request,
   if (!reserves_.begin(request, evidence)) co_return Failure::none;
   was_read_ = true;
   client.body->keep(decision::largest_stating_body);
-  if (request.view.version_minor > 0 && request.view.find(http::FieldId::expect) != nullptr &&
-      co_await send_continue(*client.responder))
+  if (expects_continue(request) && co_await send_continue(*client.responder))
     co_return Failure::downstream_gone;
   const Failure failure = co_await scan(client, timeout);
   if (failure == Failure::none && is_whole_) reserves_.finish();

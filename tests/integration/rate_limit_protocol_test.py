@@ -3,6 +3,7 @@
 import struct
 
 from harness.certificates import Authority
+from harness.client import request_bytes
 from harness.grpc_case import client_library
 from harness.http2 import Http2Client
 from harness.rls_case import RlsCase, domain, limit
@@ -72,6 +73,36 @@ class Protocol(RlsCase):
         self.assertNotIn("limitRemaining", bodies[1]["statuses"][0])  # proto3 JSON leaves out 0
         self.assertIn({"key": "ratelimit-limit", "value": "2"},
                       [{**one, "key": one["key"].lower()} for one in bodies[0]["responseHeadersToAdd"]])
+
+    def test_a_client_that_waits_for_100_sends_its_json(self):
+        body = b'{"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "waits"}]}]}'
+        head = request_bytes("POST", "/json", [("Content-Length", str(len(body))), ("Expect", "100-continue")])
+        with self.connect_to(self.weir.addresses[-1]) as client:
+            for _ in range(2):
+                client.send(head)
+                self.assertEqual(client.read_head().status, 100)
+                client.send(body)
+                answer = client.read("POST")
+                self.assertEqual((answer.status, answer.interim), (200, []))
+            client.send(head + body)  # it does not wait
+            answer = client.read("POST")
+            self.assertEqual((answer.status, answer.interim), (429, []))
+
+    def test_a_request_without_a_body_to_read_gets_no_100(self):
+        wait = [("Content-Length", "5"), ("Expect", "100-continue")]
+        for method, path, status in ("POST", "/other", 404), ("PUT", "/json", 405):
+            with self.connect_to(self.weir.addresses[-1]) as client:
+                client.send(request_bytes(method, path, wait))
+                answer = client.read(method)
+                self.assertEqual((answer.status, answer.interim), (status, []))
+
+    def test_a_client_of_http2_that_waits_for_100_sends_its_json(self):
+        with Http2Client(self.weir.addresses[-1]) as client:
+            stream = client.open("POST", "/json", {"expect": "100-continue"}, ends=False)
+            client.read_until(lambda: client.streams[stream].interim)
+            client.send_data(stream, b'{"domain": "d", "descriptors": [{"entries": [{"key": "a", "value": "b"}]}]}')
+            answer = client.read(stream)
+        self.assertEqual((answer.status, [status for status, _ in answer.interim]), (200, [100]))
 
     def test_json_and_grpc_count_together(self):
         self.ask_json({"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "both"}]}],
