@@ -33,7 +33,7 @@ status::Configuration configuration_status(const Instruments& in) {
   return made;
 }
 
-/// What a route has counted, except durations. Each change makes it larger.
+/// The sum of the counters of a route, except durations. Each change makes it larger.
 std::uint64_t counted(const RouteCounters& part) {
   std::uint64_t sum = part.denied.value();
   for (const Counter& responses : part.by_class)

@@ -81,7 +81,8 @@ class HoldDirectory {
     end(found, &by);
     return true;
   }
-  /// Ends the holds whose lease is over at `now`: they are charged what was held.
+  /// Ends the holds whose lease is over at `now`: they are charged what was held, those of
+  /// reservations nothing.
   void end_leases(Instant now);
   /// Ends all holds of an owner that stops, as if their leases were over.
   void end_all(HoldOwner& owner);

@@ -421,7 +421,7 @@ loop::Task<> RateLimitExchange::check_health(std::string_view message) {
   return answer_message();
 }
 
-/// Of the message of a Watch: one name.
+/// The bytes of the message of a Watch, which has one name.
 constexpr std::size_t most_watched_bytes = 260;
 
 const RateLimitExchange::Refusal RateLimitExchange::name_is_too_long{

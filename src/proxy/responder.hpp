@@ -86,8 +86,8 @@ class Responder {
   /// The status of the final response, from begin() or answer() on; 0 before that.
   int status() const { return status_; }
   /// The status of gRPC of the final response, once it is known: that of the trailers, or of the
-  /// head of a response without a body. Empty: not known, or neither is the request a call nor does
-  /// a limit charge by the status.
+  /// head of a response without a body. Empty: it has not arrived, or it is not read because the
+  /// request is not a call and no limit charges by the status.
   std::optional<grpc::Status> grpc_status() const { return grpc_status_; }
   /// The status that the upstream has stated, also if the client does not get the trailers. Empty:
   /// none.

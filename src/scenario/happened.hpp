@@ -1,4 +1,4 @@
-// What happened to one request of a scenario, and the comparison with what was expected. Pure.
+// The outcome of one request of a scenario, and its comparison with the expected one. Pure.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Happened {
   std::string_view upstream;
   std::optional<std::int64_t> retry_after;  ///< seconds, without the jitter
   Duration delay{0};                        ///< of a leaky bucket, and in the line for a slot
-  std::optional<std::int64_t> left;         ///< what remains of the policy that decided
+  std::optional<std::int64_t> left;         ///< units of the policy that decided
   std::vector<std::pair<std::string_view, std::int64_t>> remaining;  ///< by policy
   std::vector<std::pair<std::string_view, std::int64_t>> charged;    ///< by policy, in the end
   std::string head;  ///< of the response, if a field of it is expected

@@ -40,7 +40,7 @@ struct Request {
   std::optional<Duration> leaves_after{};  ///< the client disconnects, unless it has its response
 };
 
-/// What the upstream answers; for a route with `decide`, what the other proxy reports.
+/// The response of the upstream; for a route with `decide`, the report of the other proxy.
 struct Response {
   bool is_written = false;  ///< the step has one
   int status = 200;

@@ -1,4 +1,5 @@
-// What the status page shows: a status, with the rates and percentiles since an earlier one. Pure.
+// The content of the status page: a status, with the rates and percentiles since an earlier one.
+// Pure.
 //
 // The rows with the most denials come first, then those with the most requests, then in the order
 // of the configuration. A list has at most `most_rows` rows, whatever the configuration has.

@@ -58,16 +58,12 @@ class Charges(Http2UpstreamCase):
         return self.calls[user]
 
     def assert_charged(self, served=2):
-        client = self.speak(self.weir)
-        for fields in TYPES:
-            for te in TE, []:
-                with self.subTest(fields=fields, te=te, client="http2"):
-                    self.assertEqual(self.served(client, fields + te), served)
-        client = self.connect(self.weir)
-        for fields in TYPES:
-            for te in TE_OF_HTTP1, []:
-                with self.subTest(fields=fields, te=te, client="http1"):
-                    self.assertEqual(self.served(client, fields + te), served)
+        for version, client, wants_trailers in (("http2", self.speak(self.weir), TE),
+                                                ("http1", self.connect(self.weir), TE_OF_HTTP1)):
+            for fields in TYPES:
+                for te in wants_trailers, []:
+                    with self.subTest(fields=fields, te=te, client=version):
+                        self.assertEqual(self.served(client, fields + te), served)
 
     def test_the_trailers_of_http2(self):
         self.serve_failures("http2", GRPC, FAILED)

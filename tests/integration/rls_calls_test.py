@@ -301,9 +301,11 @@ class Reservations(RlsCase):
     def test_a_commit_after_the_time_of_its_reservation_charges_the_descriptors(self):
         self.begin()
         ann = ("user", "ann")
-        self.reserve(6, ann)
-        self.assertFalse(self.commit("0" * 32, 3, ann))
-        self.assertEqual(self.left(ann), 1)
+        reserved = self.reserve(6, ann, ttl=1)
+        self.assertEqual(self.left(ann), 4)
+        eventually(lambda: self.left(ann) == 10, "the units are released")
+        self.assertFalse(self.commit(reserved, 3, ann))
+        self.assertEqual(self.left(ann), 7)
 
     def test_a_commit_releases_a_reservation_once(self):
         self.begin()

@@ -229,7 +229,7 @@ TEST_CASE("A limit of 0 is reset with the window of its unit, whatever decides")
     const std::vector<Asked> asked = {{{{"none", "1"}}}, {{{"gcra", "1"}}}, stated};
     service.ask(asked);
     const Response& answer = service.ask(asked);
-    CHECK(codes(answer) == "XXX");
+    CHECK(codes(answer) == std::string(3, 'X'));
     for (const DescriptorStatus& status : answer.statuses)
       CHECK(status.duration_until_reset == 2790s);
     for (const limiter::LimitVerdict& limit : service.verdict.limits)
