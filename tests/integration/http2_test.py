@@ -9,9 +9,10 @@ from harness.http2 import (FLOW_CONTROL_ERROR, INITIAL_WINDOW_SIZE, MAX_CONCURRE
                            NO_ERROR, PROTOCOL_ERROR, REFUSED_STREAM,
                            Http2Client)
 from harness.http2_case import Http2Case
+from harness.queues import unread, unsent
 from harness.tls_case import TlsCase
 from harness.upstream import answer, raw
-from harness.waiting import eventually
+from harness.waiting import eventually, settled
 
 
 class Requests(Http2Case):
@@ -291,24 +292,45 @@ class Streams(Http2Case):
             self.assertEqual(self.log_lines(count)[-1]["status"], 499)
         self.assertNotIn("marked down", self.weir.stderr)
 
-    def test_a_stream_with_a_fault_is_not_served_if_its_client_has_made_faults(self):
-        def fault(path):
-            stream = self.client.open("POST", path, ends=False)
-            self.client.open_window(stream, (1 << 31) - 1)  # more than a window holds
-            return stream
+    def fault(self, path="/fault"):
+        stream = self.client.open("POST", path, ends=False)
+        self.client.open_window(stream, (1 << 31) - 1)  # more than a window holds
+        return stream
 
-        self.serve(access_log={"path": "-"})
-        self.assertEqual(self.client.read(fault("/first")).reset, FLOW_CONTROL_ERROR)
+    def faults(self):
+        """Twenty of them in one piece."""
         send, sent = self.client.send, []
         self.client.send = sent.append
-        streams = [fault("/fault") for _ in range(20)]
+        streams = [self.fault() for _ in range(20)]
         self.client.send = send
         send(b"".join(sent))
+        return streams
+
+    def assert_none_is_served(self, streams):
         for stream in streams:
             self.assertEqual(self.client.read(stream).reset, FLOW_CONTROL_ERROR)
         self.assertEqual(self.client.get("/last").status, 200)
         eventually(lambda: "/last" in self.weir.stdout, "the last line")
         self.assertNotIn("/fault", {line["path"] for line in self.log_lines(1)})
+
+    def test_a_stream_with_a_fault_is_not_served_if_its_client_has_made_faults(self):
+        self.serve(access_log={"path": "-"})
+        self.assertEqual(self.client.read(self.fault("/first")).reset, FLOW_CONTROL_ERROR)
+        self.assert_none_is_served(self.faults())
+
+    def test_nor_while_it_does_not_read(self):
+        body = b"x" * 20_000_000  # more than the sockets take
+        self.serve(lambda exchange: answer(body if exchange.target == "/large" else b"")(exchange),
+                   settings={INITIAL_WINDOW_SIZE: 1 << 30}, access_log={"path": "-"})
+        self.assertEqual(self.client.read(self.fault("/first")).reset, FLOW_CONTROL_ERROR)
+        large = self.client.open("GET", "/large")
+        own, other = self.client.sock.getsockname()[1], self.weir.port
+        settled(lambda: unsent(other, own), "the socket of Weir is full")
+        self.assertGreater(unsent(other, own), 0)
+        faults = self.faults()
+        eventually(lambda: unread(other, own) == 0, "Weir has taken the faults")
+        self.assertEqual(len(self.client.read(large).body), len(body))
+        self.assert_none_is_served(faults)
 
     def test_a_connection_that_ends_ends_its_exchanges(self):
         late, _ = self.late_upstream()
