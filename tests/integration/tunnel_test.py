@@ -285,9 +285,9 @@ class Counting(TunnelCase):
         self.assertEqual(other.get("/").status, 429)  # the connection stays with HTTP
         client.sock.shutdown(socket.SHUT_WR)
         self.assertTrue(client.is_ended())
-        line = json.loads(eventually(
-            lambda: next((line for line in self.weir.stdout.splitlines() if ":101," in line), None),
-            "the tunnel's line"))
+        line = eventually(
+            lambda: next((line for line in map(json.loads, self.weir.stdout.splitlines())
+                          if line["status"] == 101), None), "the tunnel's line")
         self.assertEqual((line["status"], line["decision"], line["bytes_in"]), (101, "allowed", 5000))
         self.assertGreater(line["bytes_out"], 5000)
         self.assertEqual(line["path"], "/socket")
