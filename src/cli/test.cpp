@@ -89,6 +89,7 @@ void add_test(CLI::App& root, Action& chosen) {
       "    - {request: {url: \"http://api.example.com/\"}, expect: {status: 429, retry_after: 1}}\n"
       "The rules are those of serve with the memory store. Opens no connection and takes no time.\n"
       "Prints `FILE: N steps ok`, or each failed step and what explain prints for its request.\n"
+      "A step without `expect` only uses its quota; at least one step must expect something.\n"
       "Exit code 1: a step failed; 2: a scenario or a configuration is wrong.");
   command->callback([&chosen, options] { chosen = [options] { return run_tests(*options); }; });
 }

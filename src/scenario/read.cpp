@@ -201,6 +201,15 @@ constexpr Key<Reading> scenario_keys[] = {
     {.name = "steps", .read = read_steps, .required = true},
 };
 
+/// Reports a scenario that cannot fail: its author has forgotten the expectations, or misplaced
+/// them.
+void check_expectations(const Cursor& in, const Scenario& scenario) {
+  if (std::ranges::any_of(scenario.steps, &Step::is_checked)) return;
+  in.at_key("steps").error(
+      "no step expects anything, so nothing is checked; add to a step, such as "
+      "expect: {status: 200}");
+}
+
 std::vector<Diagnostic> in_order(std::vector<Diagnostic> problems) {
   std::ranges::stable_sort(problems, {},
                            [](const Diagnostic& one) { return std::pair(one.line, one.column); });
@@ -233,7 +242,9 @@ Result<Scenario, Problems> read_text(std::string_view yaml, const std::string& f
     loading.problems.push_back(config::diagnostic_at({}, "the file is empty"));
   if (root) {
     Reading reading{.to = scenario, .problems = problems};
-    config::read_table(Cursor(loading, *root, {}), scenario_keys, reading);
+    const Cursor document(loading, *root, {});
+    config::read_table(document, scenario_keys, reading);
+    if (loading.problems.empty() && problems.empty()) check_expectations(document, scenario);
   }
   if (!loading.problems.empty())
     problems.insert(problems.begin(),

@@ -125,6 +125,10 @@ void begin_case(std::string& out, const std::string& file, const std::string& na
 
 void append_case(std::string& out, const std::string& file, const StepResult& result) {
   begin_case(out, file, title_of(result, result.step->at), result.step->line);
+  if (result.step->is_unchecked_request()) {
+    out += "><skipped message=\"the step has no expect\"/></testcase>\n";
+    return;
+  }
   if (result.is_ok()) {
     out += "/>\n";
     return;
@@ -149,6 +153,11 @@ void append_problems(std::string& out, const FileResult& result) {
   out += ">\n";
   append_outcome(out, "error", "the file cannot be used", text);
   out += "    </testcase>\n";
+}
+
+std::size_t unchecked_in(const FileResult& result) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      result.steps, [](const StepResult& one) { return one.step->is_unchecked_request(); }));
 }
 
 std::size_t failures_in(const FileResult& result) {
@@ -177,7 +186,10 @@ std::string to_text(const FileResult& result) {
   out += result.file + ": ";
   if (failures > 0) out += std::to_string(failures) + " of ";
   out += count + (result.steps.size() == 1 ? " step " : " steps ");
-  return out + (failures > 0 ? "failed\n" : "ok\n");
+  out += failures > 0 ? "failed" : "ok";
+  if (const std::size_t unchecked = unchecked_in(result); unchecked > 0)
+    out += " (" + std::to_string(unchecked) + " without expect)";
+  return out + '\n';
 }
 
 std::string to_junit(std::span<const FileResult> results) {
@@ -189,7 +201,7 @@ std::string to_junit(std::span<const FileResult> results) {
     append_attribute(out, "tests", std::to_string(is_usable ? result.steps.size() : 1));
     append_attribute(out, "failures", std::to_string(failures_in(result)));
     append_attribute(out, "errors", is_usable ? "0" : "1");
-    append_attribute(out, "skipped", "0");
+    append_attribute(out, "skipped", std::to_string(unchecked_in(result)));
     append_attribute(out, "time", "0");
     out += ">\n";
     if (!is_usable) append_problems(out, result);

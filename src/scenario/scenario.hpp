@@ -75,6 +75,8 @@ struct Expectation {
   std::optional<std::string> body{};
   /// How many of the requests of the step get each status; empty: not compared.
   std::vector<std::pair<int, std::int64_t>> statuses{};
+
+  friend bool operator==(const Expectation&, const Expectation&) = default;
 };
 
 struct OverridePut {
@@ -93,6 +95,10 @@ struct Step {
   Response response{};
   Expectation expect{};
   std::optional<OverridePut> override{};  ///< put, instead of a request
+
+  bool is_checked() const { return expect != Expectation{}; }
+  /// A request of which nothing is expected: it only uses its quota.
+  bool is_unchecked_request() const { return !override && !is_checked(); }
 };
 
 struct Scenario {

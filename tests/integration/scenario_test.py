@@ -73,6 +73,14 @@ class Scenarios(FileCase):
         self.assertIn("c.yaml: 1 of 2 steps failed\n", result.stdout)
         self.assertEqual(self.run_test("a.yaml", "c.yaml").returncode, 1)
 
+    def test_a_scenario_has_to_expect_something(self):
+        unchecked = '  - {request: {url: "http://a/"}}\n'
+        result = self.run_test(limits=GOOD + unchecked)
+        self.assertEqual((result.returncode, result.stdout), (0, "limits.yaml: 3 steps ok (1 without expect)\n"))
+        result = self.run_test(limits="config: weir.yaml\nsteps:\n" + unchecked)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertTrue(result.stderr.startswith("limits.yaml:3:3: steps: no step expects anything, "), result.stderr)
+
     def test_problems_of_the_configuration_are_those_of_check(self):
         (self.directory / "weir.yaml").write_text(CONFIGURATION.replace("2/1m", "2 a minute"))
         result = self.run_test(limits=GOOD)

@@ -184,6 +184,13 @@ TEST_CASE("Every problem of a scenario has its position, its key and what to wri
       {head + "- {override: {identity: client, key: 192.0.2.1, unlimited: true}, " + url + "}",
        "a step with override has no request"},
       {head + "- {override: {identity: x, key: a, unlimited: true}}", "steps[0].override: "},
+      {head + "- {" + url + "}",
+       "limits.yaml:3:1: steps: no step expects anything, so nothing is checked; add to a step, "
+       "such "
+       "as expect: {status: 200}"},
+      {head + "- {" + url + ", expect: {}}", "steps: no step expects anything"},
+      {head + "- {override: {identity: client, key: 192.0.2.1, unlimited: true}}",
+       "steps: no step expects anything"},
   };
   const Directory directory(one_policy);
   for (const auto& [yaml, problem] : rows) {
@@ -222,7 +229,7 @@ TEST_CASE("The variables of a scenario are those of its configuration") {
   CHECK_THAT(directory.problems_of(head + "- {request: {url: \"http://a/\"}}"),
              Catch::Contains("SCENARIO_RATE"));
   const auto scenario = directory.read("variables: {SCENARIO_RATE: 7/1s}\n" + head +
-                                       "- {request: {url: \"http://a/\"}}");
+                                       "- {request: {url: \"http://a/\"}, expect: {status: 200}}");
   REQUIRE(scenario.has_value());
   CHECK(scenario->config->limiter.policies[0].numbers.capacity == 7);
 }

@@ -242,6 +242,7 @@ TEST_CASE("The response has the fields and the body that a client gets") {
     body: hello
     headers: {x-set: "1", server: ~, x-own: "2", ratelimit-remaining: "1", retry-after: ~, content-length: "5"}
 - request: {url: "http://a/changed"}
+  expect: {status: 200}
 - request: {url: "http://a/changed"}
   expect:
     headers: {x-set: "1", retry-after: "5", content-type: application/problem+json, ratelimit: "\"gcra\";r=0;t=5"}
