@@ -111,7 +111,7 @@ std::optional<std::string> KeyUse::address_of(const Key& key, const Counts& coun
   const identity::Definition& identity = limits_.identities[key.identity_index];
   if (!std::holds_alternative<identity::FromClientAddress>(identity.source.from))
     return std::nullopt;
-  const identity::ClientAddressSettings& settings = proxy_.client_address;
+  const identity::ClientAddressOptions& settings = proxy_.client_address;
   return counts.client.masked(settings.ipv4_prefix, settings.ipv6_prefix).to_string();
 }
 

@@ -53,7 +53,7 @@ struct Suggestions {
   std::int64_t max_denied = 0;  ///< of the requests and of the keys of a policy, as a share
   std::vector<Suggestion> policies{};
   /// Policies of concurrency for which the log has no durations.
-  std::vector<std::string> without_rate{};
+  std::vector<std::string> without_durations{};
 };
 
 }  // namespace weir::replay

@@ -150,8 +150,8 @@ Suggestions RateStudy::suggestions(std::int64_t max_denied) const {
       all.policies.push_back(suggestion(terms, max_denied));
     } else if (const std::string& name = limits_.policies[terms.policy].name;
                terms.ladder &&
-               std::ranges::find(all.without_rate, name) == all.without_rate.end()) {
-      all.without_rate.push_back(name);
+               std::ranges::find(all.without_durations, name) == all.without_durations.end()) {
+      all.without_durations.push_back(name);
     }
   }
   return all;

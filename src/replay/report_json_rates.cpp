@@ -78,7 +78,7 @@ std::string suggestions_json(const Suggestions& suggestions) {
   json::Object object;
   object.text("share", percent_of(whole_share - suggestions.max_denied));
   object.json("policies", json::list_of(texts));
-  return object.texts("without_rate", suggestions.without_rate).str();
+  return object.texts("without_durations", suggestions.without_durations).str();
 }
 
 std::string flips_json(const FlipReport& flips) {

@@ -165,7 +165,7 @@ void draw_suggestions(std::string& out, const Suggestions& suggestions) {
     const std::string remark = remark_of(one);
     if (!remark.empty()) draw_note(out, policy_of(one) + ": " + remark + ".");
   }
-  for (const std::string& policy : suggestions.without_rate)
+  for (const std::string& policy : suggestions.without_durations)
     draw_note(out, policy + ": the log has no durations, so no limit can be suggested.");
 }
 

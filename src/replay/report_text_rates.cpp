@@ -55,7 +55,7 @@ void append_suggestions(std::string& out, const Suggestions& suggestions) {
   }
   if (rows.size() > 1) append_table(out, rows, 2);
   if (!remarks.empty()) out.append("\n").append(remarks);
-  for (const std::string& policy : suggestions.without_rate)
+  for (const std::string& policy : suggestions.without_durations)
     out.append(policy).append(": the log has no durations, so no limit can be suggested\n");
 }
 

@@ -229,7 +229,7 @@ routes: [{respond: {status: 200}, limits: [{policy: p, key: agent}, {policy: slo
   // The plan has no burst of its own, so that of the policy stays.
   CHECK(report.rates[2].rates[0].burst == 2);
   CHECK(report.rates[2].rates[0].denied == 3);
-  CHECK(report.suggestions->without_rate == std::vector<std::string>{"slots"});
+  CHECK(report.suggestions->without_durations == std::vector<std::string>{"slots"});
   REQUIRE(report.suggestions->policies.size() == 2);
   CHECK(report.suggestions->policies[0].drops_burst);
   CHECK(report.suggestions->policies[0].rate->rates[0].count == 5);

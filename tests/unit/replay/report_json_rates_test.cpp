@@ -29,7 +29,7 @@ TEST_CASE("a suggestion has its rate and the next smaller one, or the highest") 
       R"("highest":null,"drops_burst":false},)"
       R"({"policy":"q","plan":null,"requests":0,"keys":0,"rate":null,"smaller":null,"highest":)"
       R"({"rate":"10000/1s","burst":20,"times":null,"round":true,"denied":7,"denied_keys":1},)"
-      R"("drops_burst":false}],"without_rate":["slots"]})");
+      R"("drops_burst":false}],"without_durations":["slots"]})");
 }
 
 TEST_CASE("a comparison has both directions") {

@@ -32,7 +32,7 @@ inline Report sample_rates() {
                                 .rate = sample_rate(50, 1, 0),
                                 .smaller = own},
                                {.policy = "q", .highest = sample_rate(10'000, 7, 1)}},
-                  .without_rate = {"slots"}};
+                  .without_durations = {"slots"}};
   report.flips = FlipReport{
       .file = "other.yaml",
       .counts = {.decisions = 1'000, .flips = 12, .to_denied = 10, .to_admitted = 1},
