@@ -10,6 +10,7 @@ namespace weir::decision {
 
 bool UsageMeter::prepare(const limiter::HeldUnits& held) {
   has_begun_ = has_ended_ = reads_outcome_ = has_grpc_content_ = false;
+  grpc_status_.reset();
   for (std::size_t i = 0; i < held.limits.size(); ++i) {
     const limiter::Charge* const charge = held.limits[i].charge;
     if (charge == nullptr) continue;
@@ -41,7 +42,7 @@ void UsageMeter::begin(std::span<const http::FieldView> fields) {
     if (http::iequals(field.name, "content-encoding")) content_encoding = field.value;
   }
   has_begun_ = true;
-  has_grpc_content_ = grpc::is_grpc(content_type);
+  has_grpc_content_ = reads_outcome_ && grpc::is_grpc(content_type);
   grpc_status_.reset();
   for (Reading& one : readings_)
     one.scanner.begin(content_type, content_encoding);

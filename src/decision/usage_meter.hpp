@@ -62,14 +62,14 @@ class UsageMeter {
     bool needs_body = false;
   };
 
-  bool is_grpc() const { return reads_outcome_ && (grpc_status_ || has_grpc_content_); }
+  bool is_grpc() const { return grpc_status_ || has_grpc_content_; }
   void add_field(std::string_view name, std::string_view value);
 
   std::vector<Reading> readings_;
   bool has_begun_ = false;
   bool has_ended_ = false;
-  bool reads_outcome_ = false;               ///< a limit charges by the status of gRPC
-  bool has_grpc_content_ = false;            ///< the response, by its content type
+  bool reads_outcome_ = false;     ///< a limit charges by the status of gRPC
+  bool has_grpc_content_ = false;  ///< reads_outcome_, and the content type is one of gRPC
   std::optional<grpc::Status> grpc_status_;  ///< of the trailers, or else of the head
 };
 
