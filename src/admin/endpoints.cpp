@@ -117,17 +117,6 @@ AdminAnswer unknown_endpoint(std::span<const AdminEndpoint> endpoints) {
   return problem_answer(404, "no such admin endpoint; the endpoints are " + paths);
 }
 
-/// Takes the same time wherever the first difference is; only the length of `secret` can be
-/// measured.
-bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  unsigned difference = given.size() == secret.size() ? 0 : 1;
-  for (std::size_t i = 0; i < secret.size(); ++i) {
-    const char c = i < given.size() ? given[i] : '\0';
-    difference |= static_cast<unsigned char>(c ^ secret[i]);
-  }
-  return difference == 0;
-}
-
 /// The token in the field; empty if there is none. RFC 6750 section 2.1; the scheme is
 /// case-insensitive (RFC 9110 section 11.1).
 std::string_view token_in(std::string_view authorization) {
@@ -146,7 +135,7 @@ std::string_view why_unauthorized(std::string_view authorization, const Secret& 
     return "this endpoint needs the token of the configuration (admin.token), and the request has "
            "none: send Authorization: Bearer TOKEN";
   }
-  if (equal_in_constant_time(given, token.reveal())) return {};
+  if (token.equals(given)) return {};
   return "the token that was sent is not the one of the configuration (admin.token)";
 }
 

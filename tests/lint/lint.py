@@ -6,6 +6,7 @@ layers      a room includes the rooms that its weir_room() line in CMakeLists.tx
 libraries   a room reaches the libraries that its weir_room() line names and no others, through headers too
 classes     no class has more than 25 member functions, or members that are defined in two .cpp files
 overloads   no function that is local to a .cpp file has the name of another function of its room
+secrets     the text of a Secret is compared by Secret::equals only
 units       every source of a pure room has a test of its own
 lengths     no source file is longer than 450 lines
 paths       no file names a path of one person's machine
@@ -26,6 +27,7 @@ import layers
 import libraries
 import overloads
 import references
+import secrets_compared
 import units
 from tree import Tree
 
@@ -91,6 +93,10 @@ def check_overloads():
     yield from overloads.check(tree())
 
 
+def check_secrets():
+    yield from secrets_compared.check(tree())
+
+
 def check_units():
     yield from units.check(tree())
 
@@ -104,7 +110,8 @@ def check_references():
 
 
 CHECKS = {"layers": check_layers, "libraries": check_libraries, "classes": check_classes,
-          "overloads": check_overloads, "units": check_units, "lengths": check_lengths, "paths": check_paths, "documents": check_documents, "references": check_references}
+          "overloads": check_overloads, "secrets": check_secrets, "units": check_units, "lengths": check_lengths,
+          "paths": check_paths, "documents": check_documents, "references": check_references}
 
 
 def main(names):
