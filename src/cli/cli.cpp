@@ -134,6 +134,16 @@ int refuse(std::string_view command, std::string_view reason) {
   return refused;
 }
 
+int refuse_usage(std::string_view command, std::string_view reason) {
+  refuse(command, reason);
+  return advise_help(command);
+}
+
+int advise_help(std::string_view command) {
+  std::cerr << "Try `weir " << command << " --help`.\n";
+  return refused;
+}
+
 int run(int argc, char** argv) {
   return written_result(run_command(argc, argv));
 }

@@ -27,5 +27,9 @@ void print_diagnostics(std::ostream& out, const std::string& file,
 
 /// Prints the reason why a command is not carried out, and returns the exit code.
 int refuse(std::string_view command, std::string_view reason);
+/// The same for an argument that is wrong: the line after the reason names the command with help.
+int refuse_usage(std::string_view command, std::string_view reason);
+/// Prints that line alone, and returns the exit code.
+int advise_help(std::string_view command);
 
 }  // namespace weir::cli

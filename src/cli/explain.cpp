@@ -155,9 +155,9 @@ std::optional<app::LoadedConfig> load_explained(const std::string& file) {
 
 int run_explain(const ExplainOptions& options) {
   const auto peer = IpAddress::parse(options.peer);
-  if (!peer) return refuse("explain", "--peer: expected an IP address, such as 192.0.2.7");
+  if (!peer) return refuse_usage("explain", "--peer: expected an IP address, such as 192.0.2.7");
   const auto head = request_head(options.request);
-  if (!head) return refuse("explain", head.error().message);
+  if (!head) return refuse_usage("explain", head.error().message);
   const auto loaded = load_explained(options.file);
   if (!loaded) return refused;
   const Instant now = MonotonicClock().now();
@@ -168,7 +168,7 @@ int run_explain(const ExplainOptions& options) {
 
 int run_explain_call(const ExplainOptions& options) {
   const auto call = read_call(options.call);
-  if (!call) return refuse("explain", call.error().message);
+  if (!call) return refuse_usage("explain", call.error().message);
   const auto loaded = load_explained(options.file);
   if (!loaded) return refused;
   if (!loaded->config->rate_limit_service)

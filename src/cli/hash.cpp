@@ -84,7 +84,7 @@ void warn_of_missing_secret(const config::Config& config) {
 /// The key that a limit of a file has for these entries.
 int hash_entries(const config::Config& config, const std::vector<std::string>& texts) {
   const auto entries = read_entries_of(texts);
-  if (!entries) return refuse("hash", "VALUE: " + entries.error().message);
+  if (!entries) return refuse_usage("hash", "VALUE: " + entries.error().message);
   std::string line;
   append_hex(line,
              identity::key_of_entries(*entries, rls::configured_kind, config.limiter.identity_key));

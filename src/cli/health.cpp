@@ -23,7 +23,7 @@ std::optional<std::string> why_not_ready(const Endpoint& address, const std::str
 
 int health(const std::string& url) {
   const auto address = parse_admin_url(url);
-  if (!address) return refuse("health", "--admin: " + address.error().message);
+  if (!address) return refuse_usage("health", "--admin: " + address.error().message);
   const auto complaint = why_not_ready(*address, url);
   if (!complaint) return succeeded;
   std::cerr << "weir health: " << url << ": " << complaint->substr(0, complaint->find('\n'))

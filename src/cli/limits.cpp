@@ -147,14 +147,16 @@ int remove_override(const OverrideArguments& arguments) {
 
 int change_override(OverrideArguments& arguments) {
   if (const std::string problem = usage_problem(arguments); !problem.empty())
-    return refuse("limits", problem);
-  if (const auto key = read_key(arguments); !key) return refuse("limits", key.error().message);
+    return refuse_usage("limits", problem);
+  if (const auto key = read_key(arguments); !key)
+    return refuse_usage("limits", key.error().message);
   return arguments.is_removal ? remove_override(arguments) : put_override(arguments);
 }
 
 int list_overrides(OverrideArguments& arguments) {
   int code = succeeded;
-  if (const auto key = read_key(arguments); !key) return refuse("limits", key.error().message);
+  if (const auto key = read_key(arguments); !key)
+    return refuse_usage("limits", key.error().message);
   const auto reply =
       ask(arguments, {.target = target_of("/v1/overrides", arguments.members)}, code);
   if (!reply) return code;
@@ -217,7 +219,8 @@ std::string lines_of_entries(const ordered_json& limit) {
 
 int show_limit(OverrideArguments& arguments) {
   int code = succeeded;
-  if (const auto key = read_key(arguments); !key) return refuse("limits", key.error().message);
+  if (const auto key = read_key(arguments); !key)
+    return refuse_usage("limits", key.error().message);
   const auto reply = ask(arguments, {.target = target_of("/v1/limits", arguments.members)}, code);
   if (!reply) return code;
   if (arguments.json) {
@@ -235,7 +238,8 @@ int show_limit(OverrideArguments& arguments) {
 
 int reset_limit(OverrideArguments& arguments) {
   int code = succeeded;
-  if (const auto key = read_key(arguments); !key) return refuse("limits", key.error().message);
+  if (const auto key = read_key(arguments); !key)
+    return refuse_usage("limits", key.error().message);
   const auto reply = ask(
       arguments, {.method = "DELETE", .target = target_of("/v1/limits", arguments.members)}, code);
   if (!reply) return code;

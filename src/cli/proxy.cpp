@@ -18,14 +18,14 @@ std::string refuse_empty(const std::string& value) {
 
 int proxy(const ProxyFlags& flags) {
   const auto yaml = proxy_configuration(flags);
-  if (!yaml) return refuse("proxy", yaml.error().message);
+  if (!yaml) return refuse_usage("proxy", yaml.error().message);
   const app::Source source = app::text_source("weir proxy", *yaml);
   const auto loaded = source.load(config::for_ever, nullptr);
   if (!loaded) {
     for (const auto& diagnostic : loaded.error()) {
       std::cerr << "weir proxy: " << flag_of(diagnostic) << ": " << diagnostic.message << '\n';
     }
-    return refused;
+    return advise_help("proxy");
   }
   for (const auto& warning : loaded->config->presentation.warnings) {
     std::cerr << "weir proxy: warning: " << flag_of(warning) << ": " << warning.message << '\n';

@@ -128,7 +128,7 @@ int run_replay(const ReplayOptions& options) {
   replay::JsonMembers members;
   replay::Run::Options wanted;
   if (const auto problem = read_options(options, members, wanted.max_denied))
-    return refuse("replay", *problem);
+    return refuse_usage("replay", *problem);
   const auto config = load(options.file);
   if (!config) return refused;
   const replay::OwnLogConfiguration own(config->proxy, config->limiter);

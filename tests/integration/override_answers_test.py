@@ -78,6 +78,7 @@ class Usage(OverrideCase):
                 done = run("limits", "override", *arguments, *nowhere, input="one\ntwo\n")
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done)
                 self.assertIn("weir limits: " + message, done.stderr)
+                self.assertTrue(done.stderr.endswith("\nTry `weir limits --help`.\n"), done.stderr)
 
     def test_a_token_that_is_wrong_is_no_missing_one(self):
         weir = self.alone(admin={**ADMIN, "token": "open-sesame"})

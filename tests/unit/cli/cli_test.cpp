@@ -323,7 +323,8 @@ TEST_CASE("weir proxy reports problems with the names of its flags") {
     const auto outcome = run_weir(arguments);
     CHECK(outcome.code == 2);
     CHECK(outcome.err.starts_with(row.complaint));
-    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 2);
+    CHECK(outcome.err.ends_with("\nTry `weir proxy --help`.\n"));
     CHECK(outcome.out.empty());
   }
 }
