@@ -245,7 +245,7 @@ std::string file_problem(const std::filesystem::path& file, std::string message)
            "a directory then";
   if (file != default_file || std::filesystem::exists(file, error)) return message;
   return message +
-         "; name another one as in `weir serve FILE`, or mount yours as in "
+         "; name another one with --config FILE, or mount yours as in "
          "`docker run -v ./weir.yaml:/etc/weir/weir.yaml:ro`";
 }
 

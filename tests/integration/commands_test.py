@@ -56,7 +56,7 @@ class Commands(Case):
             self.fail("this machine has a configuration at the default place; run the tests without it")
         self.assertEqual(run("serve").stderr,
                          "/etc/weir/weir.yaml: cannot read the file: No such file or directory; check the path, "
-                         "and in a container that the file is mounted; name another one as in `weir serve FILE`, "
+                         "and in a container that the file is mounted; name another one with --config FILE, "
                          "or mount yours as in `docker run -v ./weir.yaml:/etc/weir/weir.yaml:ro`\n")
         self.assertEqual(run("check", str(self.directory)).stdout,
                          f"{self.directory}: cannot read the file: it is a directory; if a container mounts it, "
