@@ -6,10 +6,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #define NCURSES_NOMACROS
 #include <ncurses.h>
 #include <unistd.h>
 #include <utility>
+
+#include "cli/characters.hpp"
 
 namespace weir::cli {
 namespace {
@@ -75,16 +78,19 @@ std::size_t Terminal::height() const {
   return static_cast<std::size_t>(std::max(0, ::getmaxy(::stdscr)));
 }
 
+/// The last cell of the screen cannot be written without moving on, so a line ends before it.
+std::size_t Terminal::width() const {
+  return static_cast<std::size_t>(std::max(0, ::getmaxx(::stdscr) - 1));
+}
+
 void Terminal::show(const std::vector<TerminalLine>& lines) const {
   ::werase(::stdscr);
   const std::size_t count = std::min(height(), lines.size());
   for (std::size_t row = 0; row < count; ++row) {
     if (lines[row].is_highlighted) ::wattr_on(::stdscr, A_REVERSE, nullptr);
     ::wmove(::stdscr, static_cast<int>(row), 0);
-    // The last cell of the screen cannot be written without moving on, so a line ends before it.
-    ::waddnstr(
-        ::stdscr, lines[row].text.c_str(),
-        std::max(0, std::min(::getmaxx(::stdscr) - 1, static_cast<int>(lines[row].text.size()))));
+    const std::string_view shown = first_characters(lines[row].text, width());
+    ::waddnstr(::stdscr, shown.data(), static_cast<int>(shown.size()));
     ::wattr_off(::stdscr, A_REVERSE, nullptr);
   }
   ::wrefresh(::stdscr);

@@ -40,6 +40,8 @@ class Terminal {
 
   /// The number of lines that fit; follows the size of the terminal.
   std::size_t height() const;
+  /// The number of characters that fit in a line; follows the size of the terminal.
+  std::size_t width() const;
   /// Shows these lines and nothing else, each cut at the width of the terminal.
   void show(const std::vector<TerminalLine>& lines) const;
   /// Waits for the next event, at most this long.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/App.hpp>
@@ -59,8 +60,8 @@ int print_top(const TopArguments& arguments) {
     return succeeded;
   }
   std::cout << table->summary << '\n';
-  for (const std::string& row : table->rows)
-    std::cout << row << '\n';
+  for (const std::string& line : lines_of(*table))
+    std::cout << line << '\n';
   return succeeded;
 }
 
@@ -124,8 +125,8 @@ class TopView {
   void show() const {
     std::vector<TerminalLine> lines;
     lines.push_back({.text = "weir top by " + by_ + ", " + table_.summary});
-    for (const std::string& row : table_.rows)
-      lines.push_back({.text = row, .is_highlighted = lines.size() == 1});
+    for (std::string& line : lines_of(table_, terminal_.width()))
+      lines.push_back({.text = std::move(line), .is_highlighted = lines.size() == 1});
     const std::size_t height = terminal_.height();
     if (height > 0) {
       lines.resize(height - 1);
@@ -211,7 +212,8 @@ void add_top(CLI::App& root, Action& chosen) {
   command->footer(
       "Refreshes once a second. Keys: r, d and e sort by requests, denied and early retries, q\n"
       "quits. Shows the keyed hash of each key, as the access log does, and never a key. Counts\n"
-      "are never too low, and too high by at most +/-. <=N is a bound: the key is not counted.");
+      "are never too low, and too high by at most +/-. <=N is a bound: the key is not counted.\n"
+      "In a narrow terminal names are cut, and columns left out, so that KEY can be copied.");
   command->callback([&chosen, arguments] {
     chosen = [arguments] {
       return arguments->once || arguments->json ? print_top(*arguments) : show_top(*arguments);
