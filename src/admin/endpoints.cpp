@@ -8,6 +8,7 @@
 #include "admin/readiness.hpp"
 #include "base/ip_address.hpp"
 #include "base/rfc3339.hpp"
+#include "base/text.hpp"
 #include "http/authority.hpp"
 #include "http/problem.hpp"
 #include "http/request_view.hpp"
@@ -153,6 +154,23 @@ std::string_view why_foreign(const Provenance& from, const options::Admin& admin
   return {};
 }
 
+std::string unknown_parameter(std::string_view query, std::span<const std::string_view> known) {
+  constexpr std::size_t longest_shown = 60;
+  while (!query.empty()) {
+    std::string_view pair = take_until(query, '&');
+    const std::string_view name = take_until(pair, '=');
+    if (std::ranges::find(known, name) != known.end()) continue;
+    std::string text = "unknown parameter \"";
+    text.append(name.substr(0, longest_shown)).append(name.size() > longest_shown ? "...\"" : "\"");
+    if (known.empty()) return text + "; this request has no parameters";
+    text += "; known are ";
+    for (const std::string_view one : known)
+      text.append(one == known.front() ? "" : ", ").append(one);
+    return text;
+  }
+  return {};
+}
+
 AdminAnswer problem_answer(int status, std::string_view detail) {
   AdminAnswer answer{.status = status, .content_type = "application/problem+json"};
   http::append_problem(answer.body, status, detail);
@@ -186,10 +204,21 @@ AdminAnswer reload_answer(const ReloadReport& report) {
 }
 
 std::vector<AdminEndpoint> instrument_endpoints() {
-  return {{"/healthz", "GET, HEAD", at_once(healthz), Access::public_},
-          {"/readyz", "GET, HEAD", at_once(readyz), Access::public_},
-          {"/metrics", "GET, HEAD", at_once(metrics)},
-          {"/v1/config", "GET, HEAD", at_once(config)}};
+  return {{.path = "/healthz",
+           .methods = "GET, HEAD",
+           .handle = at_once(healthz),
+           .access = Access::public_,
+           .ignores_query = true},
+          {.path = "/readyz",
+           .methods = "GET, HEAD",
+           .handle = at_once(readyz),
+           .access = Access::public_,
+           .ignores_query = true},
+          {.path = "/metrics",
+           .methods = "GET, HEAD",
+           .handle = at_once(metrics),
+           .ignores_query = true},
+          {.path = "/v1/config", .methods = "GET, HEAD", .handle = at_once(config)}};
 }
 
 bool is_authorized(std::string_view authorization, const options::Admin* admin) {
@@ -217,6 +246,12 @@ Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEnd
     auto refusal = problem_answer(405, "allowed here: " + std::string(endpoint->methods));
     refusal.allow = endpoint->methods;
     return refusal;
+  }
+  if (!endpoint->ignores_query) {
+    const auto& [methods, names] = endpoint->parameters;
+    const auto known = lists(methods, request.method) ? names : decltype(names){};
+    const std::string unknown = unknown_parameter(request.query, known);
+    if (!unknown.empty()) return problem_answer(400, unknown);
   }
   return &*endpoint;
 }

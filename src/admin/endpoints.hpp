@@ -44,6 +44,7 @@ std::string_view why_foreign(const Provenance& from, const options::Admin& admin
 struct AdminRequest {
   std::string_view method;
   std::string_view path;           ///< without the query
+  std::string_view query{};        ///< after the first '?'
   std::string_view authorization;  ///< the field's value; empty if there is none
   Provenance from{};
 };
@@ -80,12 +81,21 @@ enum class Access : std::uint8_t {
   public_  ///< nothing: for probes
 };
 
+/// The names that a query can have. Methods that are not listed have no parameters.
+struct QueryParameters {
+  std::string_view methods{};  ///< as Allow lists them
+  std::span<const std::string_view> names{};
+};
+
 struct AdminEndpoint {
   std::string_view path;
   std::string_view methods;  ///< as Allow lists them
   Handler handle;            ///< not used for a stream
   Access access = Access::token;
   bool is_stream = false;  ///< answered with server-sent events
+  QueryParameters parameters{};
+  /// For probes, scrapers and browsers, whose query others may have set.
+  bool ignores_query = false;
 };
 
 /// /healthz, /readyz, /metrics and /v1/config.
@@ -94,8 +104,12 @@ std::vector<AdminEndpoint> instrument_endpoints();
 /// Whether the field has the token, or no token is set. `admin`: nullptr: it is off.
 bool is_authorized(std::string_view authorization, const options::Admin* admin);
 
+/// Describes the first parameter that is not `known`; empty: all of them are.
+std::string unknown_parameter(std::string_view query, std::span<const std::string_view> known);
+
 /// Finds the endpoint of a request. Returns the refusal if there is none that accepts it. Access is
-/// checked before the path is looked up: unknown paths need the token, too.
+/// checked before the path is looked up: unknown paths need the token, too. The parameters are
+/// checked last.
 Result<const AdminEndpoint*, AdminAnswer> find_endpoint(std::span<const AdminEndpoint> endpoints,
                                                         const AdminRequest& request,
                                                         const options::Admin* admin);

@@ -57,11 +57,12 @@ class StatusFeed::Ticking {
 };
 
 std::vector<AdminEndpoint> StatusFeed::endpoints() {
-  return {{"/", "GET, HEAD",
-           [this](const AdminCall& call, const Instruments&, const Reply& reply) {
-             answer_page(call, reply);
-           },
-           Access::page},
+  return {{.path = "/",
+           .methods = "GET, HEAD",
+           .handle = [this](const AdminCall& call, const Instruments&,
+                            const Reply& reply) { answer_page(call, reply); },
+           .access = Access::page,
+           .ignores_query = true},
           {"/v1/status", "GET, HEAD",
            [this](const AdminCall&, const Instruments&, Reply reply) {
              boost::asio::co_spawn(io_, answer_status(std::move(reply)), boost::asio::detached);

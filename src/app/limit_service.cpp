@@ -151,7 +151,10 @@ struct LimitService::Question final : store::Completion {
 };
 
 admin::AdminEndpoint LimitService::endpoint() {
-  return {"/v1/limits", "GET, HEAD, DELETE", posted(with_.io, *this)};
+  return {.path = "/v1/limits",
+          .methods = "GET, HEAD, DELETE",
+          .handle = posted(with_.io, *this),
+          .parameters = {"GET, HEAD, DELETE", limit_parameters}};
 }
 
 void LimitService::handle(const AdminCall& call, admin::Reply reply) {

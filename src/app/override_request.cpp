@@ -153,8 +153,6 @@ Problem several_keys(const identity::Definition& identity,
 
 /// Policies in an override with a plan for all policies: each decision reads all of them.
 constexpr std::size_t most_planned = 64;
-constexpr std::array<std::string_view, 3> parameters{"identity", "key", "policy"};
-constexpr std::array<std::string_view, 4> limit_parameters{"identity", "key", "policy", "plan"};
 
 Result<std::size_t> find_plan(std::string_view name, const config::Config& config) {
   const auto& plans = config.limiter.plans;
@@ -325,7 +323,7 @@ std::string ineffective_because(const OverridePut& put, const config::Config& co
 
 Result<OverrideQuery> read_override_query(std::string_view query, const OverrideContext& context,
                                           bool lists) {
-  auto given = read_parameters(query, parameters);
+  auto given = read_parameters(query, override_parameters);
   if (!given) return given.error();
   const bool names_key = given->contains("key") || given->contains("identity");
   OverrideQuery result;

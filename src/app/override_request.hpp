@@ -2,6 +2,7 @@
 // the running configuration. Pure; thread-safe.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,12 @@ Result<OverridePut> read_override(std::string_view body, const OverrideContext& 
 std::string ineffective_because(const OverridePut& put, const config::Config& config);
 
 /// The query of GET and DELETE.
+/// The parameters of /v1/overrides, of all methods but PUT.
+inline constexpr std::array<std::string_view, 3> override_parameters{"identity", "key", "policy"};
+/// The parameters of /v1/limits.
+inline constexpr std::array<std::string_view, 4> limit_parameters{"identity", "key", "policy",
+                                                                  "plan"};
+
 struct OverrideQuery {
   std::optional<Hash128> key{};
   std::string policy{};  ///< empty: none is named

@@ -113,7 +113,10 @@ AdminAnswer OverrideService::Call::answer_to(const OverrideReport& report) const
 }
 
 admin::AdminEndpoint OverrideService::endpoint() {
-  return {"/v1/overrides", "GET, HEAD, PUT, DELETE", posted(with_.io, *this)};
+  return {.path = "/v1/overrides",
+          .methods = "GET, HEAD, PUT, DELETE",
+          .handle = posted(with_.io, *this),
+          .parameters = {"GET, HEAD, DELETE", override_parameters}};
 }
 
 void OverrideService::handle(const AdminCall& call, Reply reply) {

@@ -1,10 +1,10 @@
 #include "app/query_parameters.hpp"
 
-#include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "admin/endpoints.hpp"
 #include "base/text.hpp"
-#include "config/suggest.hpp"
 #include "http/characters.hpp"
 #include "identity/parameters.hpp"
 
@@ -26,15 +26,13 @@ std::optional<std::string> decoded(std::string_view text) {
 
 Result<std::map<std::string_view, std::string>> read_parameters(
     std::string_view query, std::span<const std::string_view> known) {
+  if (std::string unknown = admin::unknown_parameter(query, known); !unknown.empty())
+    return Problem{std::move(unknown)};
   std::map<std::string_view, std::string> given;
   while (!query.empty()) {
     std::string_view pair = take_until(query, '&');
     const std::string_view name = take_until(pair, '=');
     const auto value = decoded(pair);
-    if (std::ranges::find(known, name) == known.end()) {
-      return Problem{"unknown parameter " + config::in_quotes(name) + "; known are " +
-                     config::list_of(known)};
-    }
     if (!value) {
       return Problem{std::string(name) +
                      ": % is not followed by two hexadecimal digits; write %25 for a percent sign"};

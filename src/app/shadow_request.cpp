@@ -1,6 +1,5 @@
 #include "app/shadow_request.hpp"
 
-#include <array>
 #include <string>
 
 #include "app/query_parameters.hpp"
@@ -11,7 +10,6 @@
 namespace weir::app {
 namespace {
 
-constexpr std::array<std::string_view, 2> reload_parameters{"shadow", "max_flips"};
 constexpr std::size_t most_decimals = 4;
 constexpr std::int64_t one_percent = 10'000;
 

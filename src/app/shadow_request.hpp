@@ -2,6 +2,7 @@
 // thread-safe.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,9 @@ namespace weir::app {
 
 inline constexpr Duration shortest_shadow = std::chrono::seconds(1);
 inline constexpr Duration longest_shadow = std::chrono::days(1);
+
+/// The parameters of POST /v1/reload.
+inline constexpr std::array<std::string_view, 2> reload_parameters{"shadow", "max_flips"};
 
 struct ShadowTerms {
   Duration period{0};

@@ -162,12 +162,15 @@ admin::AdminEndpoint ShadowService::endpoint(Reload reload) {
     reload(*terms,
            [reply](const admin::ReloadReport& report) { reply(admin::reload_answer(report)); });
   };
-  return {"/v1/reload", "GET, HEAD, POST",
-          [this, handle](admin::AdminCall call, const admin::Instruments&, admin::Reply reply) {
-            loop::post(with_.io, [handle, call = std::move(call), reply = std::move(reply)] {
-              handle(call, reply);
-            });
-          }};
+  return {.path = "/v1/reload",
+          .methods = "GET, HEAD, POST",
+          .handle =
+              [this, handle](admin::AdminCall call, const admin::Instruments&, admin::Reply reply) {
+                loop::post(with_.io, [handle, call = std::move(call), reply = std::move(reply)] {
+                  handle(call, reply);
+                });
+              },
+          .parameters = {"POST", reload_parameters}};
 }
 
 admin::AdminAnswer ShadowService::report() const {

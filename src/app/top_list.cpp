@@ -18,7 +18,6 @@ using limiter::RouteKey;
 
 /// A longer list than the counts of one worker has no meaning for a reader.
 constexpr std::size_t longest_top_list = 1000;
-constexpr std::array<std::string_view, 4> top_parameters{"by", "n", "policy", "route"};
 
 std::array<KeyCounts, key_event_count> merged_events(std::vector<limiter::TopCounts>& workers) {
   std::array<KeyCounts, key_event_count> events;

@@ -24,6 +24,9 @@ using limiter::KeyEvent;
 inline constexpr std::array<std::string_view, key_event_count> key_event_names{"requests", "denied",
                                                                                "early_retries"};
 
+/// The parameters of /v1/top.
+inline constexpr std::array<std::string_view, 4> top_parameters{"by", "n", "policy", "route"};
+
 struct TopQuery {
   KeyEvent by = KeyEvent::request;
   std::size_t most = 20;                     ///< keys in the list

@@ -59,7 +59,10 @@ admin::ReadTopKeys TopService::for_status_page() {
 }
 
 admin::AdminEndpoint TopService::endpoint() {
-  return {"/v1/top", "GET, HEAD", posted(with_.io, *this)};
+  return {.path = "/v1/top",
+          .methods = "GET, HEAD",
+          .handle = posted(with_.io, *this),
+          .parameters = {"GET, HEAD", top_parameters}};
 }
 
 void TopService::handle(const admin::AdminCall& call, admin::Reply reply) {

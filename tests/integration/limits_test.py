@@ -161,7 +161,7 @@ class Limits(OverrideCase):
         weir = self.alone()
         self.assert_problem(self.limits(weir, policy="gcrb"), 422, 'did you mean "gcra"?')
         self.assert_problem(self.limits(weir, key=""), 422, "key is missing")
-        self.assert_problem(self.limits(weir, rate="1/1s"), 422, "unknown parameter")
+        self.assert_problem(self.limits(weir, rate="1/1s"), 400, "known are identity, key, policy, plan")
         self.assert_problem(self.limits(weir, "PUT"), 405, "GET, HEAD, DELETE")
 
 

@@ -340,13 +340,18 @@ TEST_CASE("AdminServer answers when the handler replies, and serves others meanw
   admin::Reply reply;
   std::atomic<bool> is_asked{false};
   auto endpoints = admin::instrument_endpoints();
-  endpoints.push_back({"/v1/reload", "POST", [&](const auto& call, const auto&, auto its_reply) {
-                         CHECK(call.method == admin::AdminCall::Method::post);
-                         CHECK(call.query == "a=b");
-                         reply = std::move(its_reply);
-                         is_asked = true;
-                         is_asked.notify_one();
-                       }});
+  constexpr static std::string_view parameters[]{"a"};
+  const auto handle = [&](const auto& call, const auto&, auto its_reply) {
+    CHECK(call.method == admin::AdminCall::Method::post);
+    CHECK(call.query == "a=b");
+    reply = std::move(its_reply);
+    is_asked = true;
+    is_asked.notify_one();
+  };
+  endpoints.push_back({.path = "/v1/reload",
+                       .methods = "POST",
+                       .handle = handle,
+                       .parameters = {"POST", parameters}});
   AdminServer server(std::move(endpoints));
   server.show(process.shown());
   server.serve(bound(any_port()));

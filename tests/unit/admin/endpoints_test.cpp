@@ -19,7 +19,11 @@ AdminAnswer answer(const AdminRequest& request, const Instruments& instruments) 
     reply({.status = 204});
   };
   endpoints.push_back({"/v1/reload", "POST", nothing});
-  endpoints.push_back({"/v1/overrides", "GET, HEAD, PUT, DELETE", nothing});
+  constexpr static std::string_view parameters[]{"identity", "key"};
+  endpoints.push_back({.path = "/v1/overrides",
+                       .methods = "GET, HEAD, PUT, DELETE",
+                       .handle = nothing,
+                       .parameters = {"GET, HEAD, DELETE", parameters}});
   endpoints.push_back({"/", "GET, HEAD", nothing, Access::page});
   const auto found = find_endpoint(endpoints, request, instruments.options);
   if (!found) return found.error();
@@ -81,6 +85,43 @@ TEST_CASE("the answer to an unknown path lists the endpoints") {
   CHECK(nlohmann::json::parse(given.body)["detail"] ==
         "no such admin endpoint; the endpoints are /healthz, /readyz, /metrics, /v1/config, "
         "/v1/reload, /v1/overrides, /");
+}
+
+TEST_CASE("an unknown parameter is refused with those that the request can have") {
+  struct Row {
+    const char* method;
+    const char* path;
+    const char* query;
+    std::string detail;  ///< empty: accepted
+  };
+  const std::vector<Row> rows{
+      {"GET", "/v1/overrides", "", ""},
+      {"GET", "/v1/overrides", "key=a&identity=b", ""},
+      {"GET", "/v1/overrides", "key&key=%zz", ""},  // the endpoint reads the values
+      {"GET", "/v1/overrides", "key=a&kye=S",
+       R"(unknown parameter "kye"; known are identity, key)"},
+      {"HEAD", "/v1/overrides", "=a", R"(unknown parameter ""; known are identity, key)"},
+      {"DELETE", "/v1/overrides", "KEY=a", R"(unknown parameter "KEY"; known are identity, key)"},
+      {"PUT", "/v1/overrides", "key=a",
+       R"(unknown parameter "key"; this request has no parameters)"},
+      {"GET", "/v1/config", "key", R"(unknown parameter "key"; this request has no parameters)"},
+      {"GET", "/healthz", "a=b", ""},
+      {"GET", "/readyz", "a=b", ""},
+      {"GET", "/metrics", "a=b", ""},
+  };
+  const TestProcess process;
+  for (const auto& row : rows) {
+    CAPTURE(row.method, row.path, row.query);
+    const auto given =
+        answer({.method = row.method, .path = row.path, .query = row.query, .authorization = {}},
+               process.instruments());
+    CHECK((given.status == 400) == !row.detail.empty());
+    if (given.status != 400) continue;
+    CHECK(given.content_type == "application/problem+json");
+    CHECK(nlohmann::json::parse(given.body)["detail"] == row.detail);
+  }
+  CHECK(unknown_parameter(std::string(70, 'a') + "=b", {}) ==
+        "unknown parameter \"" + std::string(60, 'a') + "...\"; this request has no parameters");
 }
 
 TEST_CASE("POST /v1/reload is answered with what has changed, or with every problem") {
