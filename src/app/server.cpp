@@ -23,6 +23,7 @@
 #include "app/override_service.hpp"
 #include "app/process.hpp"
 #include "app/reload_log.hpp"
+#include "app/reload_request.hpp"
 #include "app/running_configuration.hpp"
 #include "app/shadow_service.hpp"
 #include "app/telemetry.hpp"
@@ -48,19 +49,6 @@ class Server {
   void run();
 
  private:
-  /// A request for a reload, and the receiver of its report.
-  struct Request {
-    std::string origin;  ///< as the log names it
-    std::function<void(admin::ReloadReport)> done = [](const admin::ReloadReport&) {};
-    std::optional<ShadowTerms> shadow{};  ///< try the configuration in shadow first
-    std::uint64_t candidate = 0;          ///< apply this one, which has passed; 0: load one
-  };
-  struct Reload {
-    Request request;
-    admin::ReloadReport report{};
-    NextAdmin admin{};
-  };
-
   const config::Config& config() const { return *running_.config(); }
   std::vector<admin::AdminEndpoint> endpoints();
   void note_listening();
@@ -70,7 +58,7 @@ class Server {
   void check_source();
   void read_signals(int descriptor);
   void on_signal(int signal);
-  void request_reload(Request request);
+  void request_reload(ReloadRequest request);
   void reload_next();
   void reload();
   Result<std::vector<GenerationPlan>, Problems> replace_configuration();
@@ -81,6 +69,7 @@ class Server {
   void sweep();
   void finish();
   void reject(Problems problems);
+  void stop();
   void drain();
   void workers_ended();
 
@@ -102,11 +91,11 @@ class Server {
                            request_reload({.origin = "shadow reload", .candidate = number});
                          }}};
   admin::AdminServer admin_;
-  std::deque<Request> requests_;  ///< that wait for their turn
-  std::optional<Reload> reload_;  ///< in progress
+  std::deque<ReloadRequest> requests_;  ///< that wait for their turn
+  std::optional<Reload> reload_;        ///< in progress
   std::optional<loop::ReadWatch> signals_;
   std::optional<FileWatch> watch_;
-  loop::Alarm shutdown_end_{io_};
+  loop::Alarm shutdown_end_{io_};  ///< of shutdown_delay, then of shutdown_timeout
   loop::Alarm next_sweep_{io_};
   KeyFetchers key_fetchers_{io_, shared_.clock, random_seed(), write_to_log};
   ListFiles list_files_{
@@ -237,7 +226,8 @@ void Server::on_signal(int signal) {
   if (signal == SIGHUP) return request_reload({.origin = "SIGHUP"});
   if (signal == SIGUSR2) return log_info({"SIGUSR2 is ignored; SIGHUP reloads, SIGTERM drains"});
   if (signal == SIGUSR1) return running_.reopen_log();
-  if (!draining_) return drain();
+  if (readiness_ != admin::Readiness::draining) return stop();
+  if (!draining_) drain();
   log_warning({"second signal: closing ", std::to_string(shared_.open_connections),
                " connections at once"});
   workers_.abort();
@@ -245,7 +235,7 @@ void Server::on_signal(int signal) {
   event_log_.hurry();
 }
 
-void Server::request_reload(Request request) {
+void Server::request_reload(ReloadRequest request) {
   requests_.push_back(std::move(request));
   reload_next();
 }
@@ -284,7 +274,7 @@ void Server::reload() {
 
 /// Nothing has changed if it returns problems or throws.
 Result<std::vector<GenerationPlan>, Problems> Server::replace_configuration() {
-  const Request& request = reload_->request;
+  const ReloadRequest& request = reload_->request;
   auto loaded = request.candidate == 0
                     ? source_.load(config::reload_patience, &config())
                     : Result<LoadedConfig, Problems>(*shadow_.candidate(request.candidate));
@@ -387,6 +377,18 @@ void Server::sweep() {
   next_sweep_.set(std::chrono::seconds(1), [this] { sweep(); });
 }
 
+/// Health checks fail at once, and connections are accepted until load balancers have noticed.
+void Server::stop() {
+  const bool is_serving = readiness_ == admin::Readiness::ready;
+  readiness_ = admin::Readiness::draining;
+  const Duration delay = config().shutdown_delay;
+  if (delay == Duration{0} || !is_serving) return drain();
+  log_info({"stopping: accepts connections for another ",
+            config().shown()["shutdown_delay"](std::to_string(ceil_seconds(delay)) + " s")});
+  workers_.announce_stop();
+  shutdown_end_.set(delay, [this] { drain(); });
+}
+
 void Server::drain() {
   draining_ = true;
   ends_at_ = shared_.clock.now() + config().shutdown_timeout;
@@ -397,7 +399,6 @@ void Server::drain() {
   overrides_.stop();
   top_.stop();
   shadow_.stop();
-  readiness_ = admin::Readiness::draining;
   const std::string longest = std::to_string(ceil_seconds(config().shutdown_timeout)) + " s";
   log_info({"draining ", std::to_string(shared_.open_connections), " connections, at most ",
             config().shown()["shutdown_timeout"](longest)});

@@ -73,6 +73,11 @@ void Workers::on_all(void (Worker::*step)(std::function<void()>), std::function<
     (worker.get()->*step)([this, note] { loop::post(io_, note); });
 }
 
+void Workers::announce_stop() {
+  for (auto& worker : workers_)
+    worker->post([](proxy::Context& context) { context.announce_stop(); });
+}
+
 void Workers::drain(std::function<void()> drained) {
   on_all(&Worker::drain, std::move(drained));
 }

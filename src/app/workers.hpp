@@ -32,6 +32,9 @@ class Workers {
                     std::function<void()> done);
   /// Drops `content` after every worker has ended its present task.
   void drop_unread(std::shared_ptr<const void> content);
+  /// Health checks of the rate limit service report that the process stops. Everything else goes
+  /// on.
+  void announce_stop();
   /// Drains all workers, then calls `drained`. Their stores can still be used.
   void drain(std::function<void()> drained);
   /// Ends all after drain(), then calls `ended`: a report about a hold may arrive at any worker, so

@@ -85,9 +85,9 @@ void add_serve(CLI::App& root, Action& chosen) {
       ->excludes("FILE")
       ->excludes("--watch");
   command->footer(
-      "Signals: SIGTERM, SIGINT and SIGQUIT finish requests in flight, for at most "
-      "shutdown_timeout,\n"
-      "and exit; a second one exits at once. SIGUSR1 reopens the access log, SIGHUP reloads the\n"
+      "Signals: SIGTERM, SIGINT and SIGQUIT accept connections for another shutdown_delay, finish\n"
+      "requests in flight, for at most shutdown_timeout, and exit; a second one exits at once. "
+      "SIGUSR1 reopens the access log, SIGHUP reloads the\n"
       "configuration, SIGUSR2 is ignored.");
   command->callback([&chosen, options] {
     chosen = [options] {

@@ -111,8 +111,9 @@ struct Config {
   std::vector<options::Listen> listen;  ///< also those of the rate limit service
   std::optional<options::RateLimitService> rate_limit_service{};
   std::optional<options::Admin> admin;
-  std::size_t workers = 1;  ///< `auto` is resolved
-  Duration shutdown_timeout = std::chrono::seconds(30);
+  std::size_t workers = 1;    ///< `auto` is resolved
+  Duration shutdown_delay{};  ///< goes on accepting after SIGTERM, while health checks fail
+  Duration shutdown_timeout = std::chrono::seconds(30);  ///< after that
   StoreType store_type = StoreType::memory;
   MemoryStore memory;
   RedisStore redis;

@@ -63,6 +63,11 @@ constexpr Key<Config> top_keys[] = {
     {.name = "admin", .read = read_admin},
     {.name = "workers", .read = read_workers},
     {.name = "identity_secret", .read = read_identity_secret},
+    {.name = "shutdown_delay",
+     .read =
+         [](const Cursor& in, Config& to) {
+           read_duration(in, to.shutdown_delay, {Duration{0}, std::chrono::hours(1)});
+         }},
     {.name = "shutdown_timeout",
      .read =
          [](const Cursor& in, Config& to) {

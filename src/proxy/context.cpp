@@ -234,14 +234,19 @@ void Context::flush_logs() {
   generation->access_log->flush();
 }
 
+void Context::announce_stop() {
+  stopping = true;
+  for (HealthWatch* watch : health_watches)
+    watch->wake();
+}
+
 void Context::drain() {
   draining = true;
   for (auto& pool : generation->pools)
     pool->stop();
   for (DownstreamConnection* connection : connections)
     connection->drain();
-  for (HealthWatch* watch : health_watches)
-    watch->wake();
+  announce_stop();
   if (connections.empty() && when_empty) when_empty();
 }
 

@@ -116,9 +116,10 @@ struct Context : ContextDependencies {
   std::string body;           ///< scratch: its body
   GrpcScratch grpc;           ///< scratch: that answer to a gRPC call
   Random random;
+  bool stopping = false;  ///< health checks report that the process stops
   bool draining = false;  ///< finish what is in flight, then close
   std::vector<DownstreamConnection*> connections;
-  std::vector<HealthWatch*> health_watches;  ///< woken by drain() and use()
+  std::vector<HealthWatch*> health_watches;  ///< woken by announce_stop(), drain() and use()
   BodyBudget incomplete_calls;               ///< of the rate limit service
   std::uint64_t connection_count = 0;  ///< since the start; gives the next connection its number
   loop::Turns
@@ -171,6 +172,8 @@ struct Context : ContextDependencies {
   void tick();
   /// Passes on the lines that the access logs have collected.
   void flush_logs();
+  /// Sends NOT_SERVING to health checks of the rate limit service. Everything else goes on.
+  void announce_stop();
   /// Lets exchanges in progress finish. Idle connections are closed after a short grace period, for
   /// requests already on their way.
   void drain();

@@ -46,10 +46,10 @@ loop::Task<bool> HealthWatch::next() {
     co_return false;
   }
   const bool draining = context_.draining;
-  const rls::ServingStatus status = rls::status_of(service_, draining);
-  if (status != sent_) {
+  const rls::ServingStatus status = rls::status_of(service_, context_.stopping);
+  if (status != sent_ || draining) {
     if (!sent_) begin();
-    append(status);
+    if (status != sent_) append(status);
     if (draining) {
       trailers_.add("grpc-status", "14");
       responder.end(trailers_);

@@ -1,9 +1,9 @@
 // A Watch of grpc.health.v1: sends the status of a service, and again when it changes ("GRPC Health
 // Checking Protocol").
 //
-// Waits for events, and wakes at no interval. The context wakes it when the process begins to stop,
-// and after a reload, so that its exchange uses the running generation and keeps no old one alive.
-// Used from its worker's loop only.
+// Waits for events, and wakes at no interval. The context wakes it when the process begins to stop
+// or to drain, and after a reload, so that its exchange uses the running generation and keeps no
+// old one alive. Used from its worker's loop only.
 #pragma once
 
 #include <optional>

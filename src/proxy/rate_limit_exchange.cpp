@@ -143,7 +143,7 @@ loop::Task<Failure> RateLimitExchange::read_check(std::string& message) {
 loop::Task<Failure> RateLimitExchange::serve_http() {
   const http::RequestView& request = in_.request.view;
   if (request.path == health_path) {
-    const bool is_serving = !in_.context.draining;
+    const bool is_serving = !in_.context.stopping;
     co_await answer_text(is_serving ? 200 : 503, is_serving ? "OK" : "draining");
     co_return Failure::none;
   }
@@ -413,7 +413,7 @@ loop::Task<> RateLimitExchange::check_health(std::string_view message) {
   rls::HealthCheckRequest request;
   if (const auto reason = rls::read_protobuf(message, request); !reason.empty())
     return refuse({grpc::Status::invalid_argument, reason});
-  const rls::ServingStatus status = rls::status_of(request.service, in_.context.draining);
+  const rls::ServingStatus status = rls::status_of(request.service, in_.context.stopping);
   if (status == rls::ServingStatus::service_unknown)
     return refuse({grpc::Status::not_found, "the service has no health status"});
   begin_grpc_message(memory_->message);

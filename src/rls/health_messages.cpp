@@ -19,12 +19,12 @@ void append_protobuf(std::string& out, ServingStatus status) {
   grpc::ProtobufWriter(out).integer(1, static_cast<std::int64_t>(status));
 }
 
-ServingStatus status_of(std::string_view service, bool draining) {
+ServingStatus status_of(std::string_view service, bool stopping) {
   constexpr std::string_view known[] = {"", "ratelimit",
                                         "envoy.service.ratelimit.v3.RateLimitService",
                                         "kuadrant.service.ratelimit.v1.RateLimitService"};
   if (std::ranges::find(known, service) == std::end(known)) return ServingStatus::service_unknown;
-  return draining ? ServingStatus::not_serving : ServingStatus::serving;
+  return stopping ? ServingStatus::not_serving : ServingStatus::serving;
 }
 
 }  // namespace weir::rls

@@ -27,7 +27,7 @@ std::string_view read_protobuf(std::string_view message, HealthCheckRequest& to)
 /// The status of a service that a health check names; `draining`: the process stops. Known are the
 /// whole server (an empty name), the name that envoyproxy/ratelimit uses (`ratelimit`), and the
 /// services of the protocols.
-ServingStatus status_of(std::string_view service, bool draining);
+ServingStatus status_of(std::string_view service, bool stopping);
 
 /// Appends a HealthCheckResponse.
 void append_protobuf(std::string& out, ServingStatus status);

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import signal
 import tempfile
 import time
 from pathlib import Path
@@ -202,27 +203,40 @@ class BehindEnvoy(RlsCase):
     def test_requests_are_denied_when_weir_is_killed_if_so_configured(self):
         self.kill_weir_during_a_request(500, failure_mode_deny=True)
 
-    def test_health_checks_find_an_instance_that_has_stopped_and_one_that_is_back(self):
+    def two_instances(self, **sections):
+        """Envoy in front of two, with health checks; returns the second one."""
         rate_limits = [{"actions": [header("x-user", "user")]}]
         ports = [free_port(), free_port()]
         self.begin(limit("user", 1_000_000), rate_limits=rate_limits,
-                   weir={"service": {"listen": [{"address": f"127.0.0.1:{ports[0]}"}]}})
+                   weir={"service": {"listen": [{"address": f"127.0.0.1:{ports[0]}"}]}, **sections})
         config = copied(self.weir.configuration)
         config["rate_limit_service"]["listen"] = [{"address": f"127.0.0.1:{ports[1]}"}]
         other = self.start(config)
         check = {"grpc_health_check": {}, "timeout": "5s", "interval": "0.1s", "no_traffic_interval": "0.1s",
                  "healthy_threshold": 1, "unhealthy_threshold": 1}
         self.envoy(rate_limits, ports=ports, health_checks=[check], failure_mode_deny=True)
+        eventually(self.all_served, "Envoy uses both instances")
+        return other
 
-        def all_served():
-            """Each instance gets half of the requests, if Envoy uses both."""
-            return {self.get(("X-User", "ann")).status for _ in range(8)} == {200}
+    def all_served(self):
+        """Each instance gets half of the requests, if Envoy uses both."""
+        return {self.get(("X-User", "ann")).status for _ in range(8)} == {200}
 
+    def test_health_checks_find_an_instance_that_has_stopped_and_one_that_is_back(self):
+        other = self.two_instances()
         self.weir.stop()
-        eventually(all_served, "Envoy uses the other instance only")
+        eventually(self.all_served, "Envoy uses the other instance only")
         self.start(self.weir.configuration)
         other.stop()
-        eventually(all_served, "Envoy uses the first instance again")
+        eventually(self.all_served, "Envoy uses the first instance again")
+
+    def test_no_request_fails_while_an_instance_stops_after_a_delay(self):
+        other = self.two_instances(shutdown_delay="4s")
+        other.signal(signal.SIGTERM)
+        while other.process.poll() is None:
+            self.assertTrue(self.all_served())
+        self.assertTrue(self.all_served())
+        self.assertEqual(other.wait(), 0)
 
     def test_many_requests_at_once_are_counted_exactly(self):
         self.begin(limit("user", 50), rate_limits=[{"actions": [header("x-user", "user")]}])

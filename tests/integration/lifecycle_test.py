@@ -228,6 +228,30 @@ class Draining(Case):
         self.may_answer.set()
         self.assertEqual(client.read().status, 200)
 
+    def test_connections_are_accepted_during_shutdown_delay(self):
+        _, weir, client = self.proxy(shutdown_delay="1h", shutdown_timeout="10m",
+                                     admin={"address": "127.0.0.1:0"})
+        admin = self.connect_admin(weir)
+        self.assertEqual(admin.get("/readyz").status, 200)
+        weir.signal(signal.SIGTERM)
+        eventually(lambda: admin.get("/readyz").status == 503, "it is not ready")
+        self.assertIn("stopping: accepts connections for another 3600 s", weir.stderr)
+        for _ in range(3):
+            with self.connect(weir) as other:
+                self.assertEqual(other.get("/").status, 200)
+        self.assertEqual(client.get("/").status, 200)
+        weir.signal(signal.SIGTERM)
+        self.assertEqual(weir.wait(), 0)
+        self.assertIn("second signal", weir.stderr)
+
+    def test_it_drains_after_shutdown_delay(self):
+        weir, client = self.stuck(shutdown_delay="200ms", shutdown_timeout="10m")
+        self.drain(weir)
+        eventually(lambda: not is_listening(weir.address), "new connections are refused")
+        self.may_answer.set()
+        self.assertEqual(client.read().status, 200)
+        self.assertEqual(weir.wait(), 0)
+
     def test_shutdown_timeout_ends_what_is_stuck(self):
         weir, client = self.stuck(shutdown_timeout="1s")
         began_at = time.monotonic()

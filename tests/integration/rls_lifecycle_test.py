@@ -46,6 +46,20 @@ class Stops(RlsCase):
         made = request("d", [("user", "ann")]).SerializeToString()
         return [client.channel.unary_unary(METHOD).future(made, timeout=60) for _ in range(count)]
 
+    def test_health_checks_fail_first_where_a_delay_is_set(self):
+        client = self.serve_limits(domain(limit("user", 20)), shutdown_delay="1h")
+        watch = client.watch()
+        self.assertEqual(client.health(next(watch)), "SERVING")
+        self.weir.signal(signal.SIGTERM)
+        self.assertEqual(client.health(next(watch)), "NOT_SERVING")
+        self.assertEqual(client.check(), "NOT_SERVING")
+        with self.weir.connect() as other:
+            self.assertEqual(other.get("/healthcheck").status, 503)
+        self.assertEqual(client.ask("d", [("user", "ann")]).statuses[0].remaining, 19)
+        self.assertTrue(watch.is_active())
+        self.weir.signal(signal.SIGTERM)
+        self.assertEqual(self.weir.wait(), 0)
+
     def test_calls_in_progress_are_answered_and_counted(self):
         redis = self.redis()
         client = self.serve_limits(domain(limit("user", 20, "year")), redis=redis, shutdown_timeout="600s")

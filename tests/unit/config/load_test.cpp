@@ -18,6 +18,7 @@ TEST_CASE("the smallest file has every default") {
   CHECK(config->admin->address.to_string() == "127.0.0.1:9090");
   CHECK(config->admin->token.empty());
   CHECK(config->workers == 3);
+  CHECK(config->shutdown_delay == 0s);
   CHECK(config->shutdown_timeout == 30s);
   CHECK(config->proxy.client_address.trusted_proxies.empty());
   CHECK(config->proxy.response_fields.standard);
@@ -41,6 +42,7 @@ TEST_CASE("every process-wide key reaches its place") {
 listen: [{address: "[::1]:0"}, {address: unix:/run/weir.sock, proxy_protocol: false, http2: false}]
 admin: {address: 127.0.0.1:1234, token: t0ken, hosts: [weir, metrics.internal.]}
 workers: 5
+shutdown_delay: 5s
 shutdown_timeout: 0s
 client_address: {trusted_proxies: [10.0.0.0/8, ::1], header: CF-Connecting-IP, ipv4_prefix: 24, ipv6_prefix: 56}
 downstream:
@@ -68,6 +70,7 @@ routes: [{respond: {}}]
   CHECK(config->admin->token.reveal() == "t0ken");
   CHECK(config->admin->hosts == std::vector<std::string>{"weir", "metrics.internal"});
   CHECK(config->workers == 5);
+  CHECK(config->shutdown_delay == 5s);
   CHECK(config->shutdown_timeout == 0s);
   CHECK(config->proxy.client_address.trusted_proxies.size() == 2);
   CHECK(config->proxy.client_address.header == identity::ClientAddressSettings::Header::single);
