@@ -1,6 +1,7 @@
 #include "http2/session.hpp"
 
 #include <array>
+#include <cstdint>
 #include <new>
 #include <nghttp2/nghttp2.h>
 #include <span>
@@ -32,6 +33,15 @@ constexpr std::uint64_t free_goaways = 4;
 /// each stream that is opened. Browsers send reserved types and PRIORITY_UPDATE (RFC 9218).
 constexpr std::uint64_t free_unknown_frames = 64;
 constexpr std::uint64_t unknown_frames_per_stream = 4;
+
+/// DATA of closed streams, which nghttp2 ignores without a callback. Up to a window of it may have
+/// been on its way for each body, when its stream was closed (RFC 9113 section 5.1). The bytes
+/// beyond that, with those of the heads of frames, for each of which there is a glitch.
+constexpr std::uint64_t free_ignored_bytes = 64 * 1024;
+constexpr std::uint64_t bytes_per_ignored_glitch = 64;
+
+/// Faults in one call of receive() after which it stops, although the client has made few before.
+constexpr std::size_t faults_at_once = 16;
 
 /// Streams beyond the number allowed that are refused in a turn. One more ends the connection.
 constexpr std::uint32_t most_refused_streams = 16;
@@ -74,9 +84,11 @@ struct Session::ServerCallbacks : SharedCallbacks {
   /// Sees also the frames that nghttp2 ignores, except DATA of closed streams.
   static int on_begin_frame(nghttp2_session* native, const nghttp2_frame_hd* head, void* user) {
     Session& self = session(user);
+    self.frame_bytes_ += frame_head_size + head->length;
     return guarded([&] {
       if (head->type == NGHTTP2_HEADERS) {
-        self.begin_head(head->stream_id, stream(native, head->stream_id) != nullptr);
+        self.begin_head(head->stream_id, stream(native, head->stream_id) != nullptr,
+                        (head->flags & NGHTTP2_FLAG_END_STREAM) == 0);
       } else if (head->type == NGHTTP2_WINDOW_UPDATE) {
         if (++self.window_updates_ > self.most_window_updates()) self.note_glitch();
       } else if (head->type >= first_unknown_type) {
@@ -144,10 +156,12 @@ struct Session::ServerCallbacks : SharedCallbacks {
         if (frame.hd.length == frame.data.padlen && !ends) self.note_glitch();
         break;
       case NGHTTP2_SETTINGS:
-        if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0 && ++self.settings_ > free_settings)
-          self.note_glitch();
+        if ((frame.hd.flags & NGHTTP2_FLAG_ACK) != 0) return;
+        ++self.replies_;
+        if (++self.settings_ > free_settings) self.note_glitch();
         return;
       case NGHTTP2_PING:  // Weir sends none, so none is acknowledged
+        if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0) ++self.replies_;
         if ((frame.hd.flags & NGHTTP2_FLAG_ACK) != 0 || ++self.pings_ > free_pings)
           self.note_glitch();
         return;
@@ -179,7 +193,10 @@ struct Session::ServerCallbacks : SharedCallbacks {
     Session& self = session(user);
     if (frame->hd.type == NGHTTP2_RST_STREAM && answers_fault(frame->rst_stream.error_code))
       self.note_glitch();
-    if (frame->hd.type == NGHTTP2_GOAWAY && !self.takes_streams_) self.has_sent_goaway_ = true;
+    if (frame->hd.type == NGHTTP2_GOAWAY) {
+      self.has_sent_goaway_ |= !self.takes_streams_;
+      self.has_sent_error_ |= frame->goaway.error_code != NGHTTP2_NO_ERROR;
+    }
     const bool may_end = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
     if (!may_end || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     // The rest of the request is not wanted (RFC 9113 section 8.1), unless it is the other
@@ -223,9 +240,11 @@ Session::Session(StreamSource& source, const SessionOptions& options)
     : SessionCore(options.max_head),
       source_(source),
       heads_at_once_(options.heads_at_once),
+      heads_at_first_(options.heads_at_first),
       fields_at_once_(options.fields_at_once),
       bytes_after_faults_(options.bytes_after_faults),
       max_streams_(static_cast<std::uint32_t>(options.max_streams)),
+      stream_window_(static_cast<std::uint64_t>(options.stream_window)),
       free_late_heads_(options.max_streams),
       glitches_(options.glitches) {
   nghttp2_session* made = nullptr;
@@ -253,6 +272,7 @@ bool Session::append_output(std::string& out, std::size_t most) {
   if (!SessionCore::append_output(out, most)) return false;
   if (out.size() > begin && !std::exchange(has_announced_, true))
     announce(std::span(out).subspan(begin));
+  if (queued_frames() == 0) has_resets_ = false;
   return true;
 }
 
@@ -269,15 +289,36 @@ void Session::announce(std::span<char> output) const {
   }
 }
 
+/// Other frames than replies that nghttp2 has queued meanwhile are nearly always resets.
 bool Session::receive(std::string_view bytes) {
   if (!std::exchange(has_paused_, false)) pings_ = 0;
-  heads_ = fields_ = 0;
-  const bool in_small_steps = glitches_.is_notable() && bytes_after_faults_ != 0;
-  most_heads_ = in_small_steps ? 1 : heads_at_once_;
-  const std::string_view step = in_small_steps ? bytes.substr(0, bytes_after_faults_) : bytes;
-  const bool goes_on = receive_bytes(step);
-  if (goes_on && step.size() < bytes.size()) has_paused_ = true;
+  heads_ = fields_ = received_ = replies_ = 0;
+  const std::size_t queued_before = queued_frames();
+  const bool goes_on = receive_pieces(bytes);
+  has_resets_ |= queued_frames() > queued_before + replies_;
   return goes_on;
+}
+
+bool Session::receive_pieces(std::string_view bytes) {
+  const bool in_small_steps = glitches_.is_notable() && bytes_after_faults_ != 0;
+  const bool is_first = opened_ == 0 && heads_at_first_ != 0;
+  most_heads_ = in_small_steps ? 1 : is_first ? heads_at_first_ : heads_at_once_;
+  const std::size_t piece_size = bytes_after_faults_ != 0 ? bytes_after_faults_ : bytes.size();
+  const std::size_t faults_before = glitches_.total();
+  do {
+    if (!receive_bytes(bytes.substr(received_, piece_size))) return false;
+    received_ += bytes_taken();
+    taken_bytes_ += bytes_taken();
+    note_ignored_bytes();
+    if (has_paused_) return true;
+    has_paused_ = received_ < bytes.size() &&
+                  (in_small_steps || glitches_.total() >= faults_before + faults_at_once);
+  } while (!has_paused_ && received_ < bytes.size());
+  return true;
+}
+
+std::size_t Session::queued_frames() const {
+  return nghttp2_session_get_outbound_queue_size(native());
 }
 
 bool Session::is_at_bound() const {
@@ -291,11 +332,24 @@ std::uint64_t Session::most_window_updates() const {
 
 /// Requests that were on their way when GOAWAY was sent are ignored (RFC 9113 section 6.8), but a
 /// client that goes on sending them, or heads for closed streams, makes Weir decode them in vain.
-void Session::begin_head(std::int32_t id, bool is_open) {
+void Session::begin_head(std::int32_t id, bool is_open, bool has_body) {
   if (ids_.was_skipped(id)) terminate(ErrorCode::protocol_error);
   const bool is_new = ids_.note(id);
+  if (is_new && has_body) ++bodies_;
   const bool is_late = is_new && has_sent_goaway_ && ++late_heads_ > free_late_heads_;
   if (is_late || (!is_new && !is_open)) note_glitch();
+}
+
+/// A frame counts when it begins, so the difference is that of whole frames at most.
+void Session::note_ignored_bytes() {
+  const auto allowed = [this] {
+    return frame_bytes_ + free_ignored_bytes + stream_window_ * bodies_ +
+           bytes_per_ignored_glitch * ignored_noted_;
+  };
+  while (taken_bytes_ > allowed() && glitches_.state() != Glitches::State::spent) {
+    ++ignored_noted_;
+    note_glitch();
+  }
 }
 
 void Session::close(Stream& stream, std::uint32_t error_code) {

@@ -32,8 +32,10 @@ struct SessionOptions {
   /// 0: no bound. Heads that it completes, and bytes of the fields that it decodes:
   std::size_t heads_at_once = 0;
   std::size_t fields_at_once = 0;
-  /// Bytes that it takes once the client has made faults (Glitches::is_notable()), up to the next
-  /// head.
+  /// The same as heads_at_once up to the first head: new connections may come in large numbers.
+  std::size_t heads_at_first = 0;
+  /// Bytes after which it stops if they contain faults, or if the client has made faults before
+  /// (Glitches::is_notable()). Of the latter it takes one head only.
   std::size_t bytes_after_faults = 0;
 };
 
@@ -62,7 +64,10 @@ class Session : public SessionCore {
   /// As SessionCore::append_output().
   bool append_output(std::string& out, std::size_t most);
   /// The bytes that the last receive() took from the front of those it was given.
-  std::size_t taken() const { return bytes_taken(); }
+  std::size_t taken() const { return received_; }
+  /// True if a stream with a fault waits for its reset, which append_output() gives. Its request is
+  /// not to be served.
+  bool has_resets() const { return has_resets_; }
   /// Sends the final response; without a body it ends the stream. The bytes of the body are read
   /// from the stream.
   void respond(Stream& stream, int status, const http::FieldSection& fields, bool has_body);
@@ -76,6 +81,8 @@ class Session : public SessionCore {
   const Glitches& glitches() const { return glitches_; }
   /// True if three quarters of the budget were spent at some time, also if some are forgiven since.
   bool was_given_up() const { return was_given_up_; }
+  /// True if three quarters of the budget were spent, or an error has ended the connection.
+  bool has_failed() const { return was_given_up_ || has_sent_error_; }
   /// True while the client owes the rest of what it has begun: a head, or the SETTINGS of its
   /// preface.
   bool awaits_head() const { return open_heads_ != 0 || settings_ == 0; }
@@ -84,17 +91,22 @@ class Session : public SessionCore {
   struct ServerCallbacks;
 
   void announce(std::span<char> output) const;
+  bool receive_pieces(std::string_view bytes);
+  std::size_t queued_frames() const;
   bool is_at_bound() const;
   std::uint64_t most_window_updates() const;
-  void begin_head(std::int32_t id, bool is_open);
+  void begin_head(std::int32_t id, bool is_open, bool has_body);
+  void note_ignored_bytes();
   void close(Stream& stream, std::uint32_t error_code);
   void note_glitch();
 
   StreamSource& source_;
   const std::size_t heads_at_once_;
+  const std::size_t heads_at_first_;
   const std::size_t fields_at_once_;
   const std::size_t bytes_after_faults_;
   const std::uint32_t max_streams_;
+  const std::uint64_t stream_window_;
   const std::size_t free_late_heads_;  ///< that may be on their way when GOAWAY is sent
   Glitches glitches_;
   StreamIds ids_;
@@ -103,16 +115,24 @@ class Session : public SessionCore {
   std::uint64_t goaways_ = 0;         ///< received
   std::uint64_t unknown_frames_ = 0;  ///< received
   std::uint64_t opened_ = 0;          ///< streams
+  std::uint64_t bodies_ = 0;          ///< that the client has begun
+  std::uint64_t taken_bytes_ = 0;     ///< of all calls of receive()
+  std::uint64_t frame_bytes_ = 0;     ///< of the frames that nghttp2 has not ignored
+  std::uint64_t ignored_noted_ = 0;   ///< glitches of ignored frames
   std::size_t late_heads_ = 0;        ///< of new streams after the GOAWAY with a last stream
   std::size_t open_heads_ = 0;        ///< streams whose head is incomplete
   std::size_t pings_ = 0;             ///< in the bytes being received
+  std::size_t replies_ = 0;           ///< to SETTINGS and PING, queued in this call of receive()
+  std::size_t received_ = 0;          ///< bytes of this call
   std::size_t heads_ = 0;             ///< completed in this call of receive()
   std::size_t most_heads_ = 0;        ///< of this call; 0: no bound
   std::size_t fields_ = 0;            ///< bytes decoded in it
   bool has_paused_ = false;
+  bool has_resets_ = false;
   bool has_announced_ = false;    ///< the first SETTINGS were written
   bool takes_streams_ = true;     ///< no GOAWAY with a last stream has been queued
   bool has_sent_goaway_ = false;  ///< it has been sent
+  bool has_sent_error_ = false;   ///< in a GOAWAY
   bool was_given_up_ = false;
 };
 

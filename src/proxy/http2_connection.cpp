@@ -18,9 +18,10 @@ constexpr std::size_t input_size = 16 * 1024;
 /// The requests that begin in a turn, and the bytes of their fields. A connection that has sent
 /// more continues in its next turn: see Context::bursts.
 constexpr std::size_t heads_at_once = 8;
+constexpr std::size_t heads_at_first = 2;  ///< of a new connection
 constexpr std::size_t fields_at_once = 32 * 1024;
-/// Bytes of a turn of a client that has made faults.
-constexpr std::size_t bytes_after_faults = 4 * 1024;
+/// Bytes of a turn of a client that makes faults.
+constexpr std::size_t bytes_after_faults = 2 * 1024;
 
 /// Awaitable: stores the task for someone who resumes it.
 struct Parked {
@@ -39,6 +40,7 @@ http2::SessionOptions session_options(const options::Downstream& downstream) {
           .max_head = downstream.max_head,
           .heads_at_once = heads_at_once,
           .fields_at_once = fields_at_once,
+          .heads_at_first = heads_at_first,
           .bytes_after_faults = bytes_after_faults};
 }
 
@@ -191,9 +193,8 @@ void Http2Connection::release(Http2Stream& stream) {
   if (streams_.empty() && !is_ending_) watch();  // the reader may wait without a deadline
 }
 
-/// A stream with a fault ends when its reset is written. That is done at once if the client has
-/// made faults before, so that no request of a stream that is to be reset is served. False: the
-/// writer has to send first.
+/// A stream with a fault ends when its reset is written. That is done before requests begin, so
+/// that none of a stream that is to be reset is served. False: the writer has to send first.
 bool Http2Connection::end_faulty() {
   if (client_.stream.has_unsent()) return false;
   error_code ec;
@@ -204,7 +205,7 @@ bool Http2Connection::end_faulty() {
 
 void Http2Connection::serve_begun() {
   if (begun_.empty()) return;
-  if (session_.glitches().count() != 0 && !end_faulty()) return;
+  if (session_.has_resets() && !end_faulty()) return;
   for (Http2Stream* const stream : begun_)
     loop::spawn(context().io, serve(*stream));
   begun_.clear();

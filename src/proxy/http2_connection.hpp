@@ -29,6 +29,8 @@ class Http2Connection final : private http2::StreamSource, private Http2Link {
   void drain();
   /// Ends all streams at once.
   void abort();
+  /// True if faults of the client have ended the connection.
+  bool has_failed() const { return session_.has_failed(); }
   /// True if an upstream connection was given back that only this client may reuse.
   bool has_own_upstreams() const { return has_own_upstreams_; }
 

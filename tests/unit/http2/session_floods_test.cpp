@@ -201,6 +201,15 @@ TEST_CASE("a burst of heads is taken in several calls") {
   CHECK(server.session.glitches().count() == 16);  // PINGs are counted for all calls together
 }
 
+TEST_CASE("few heads of a new connection are taken at first") {
+  Server server({.heads_at_once = 8, .heads_at_first = 2});
+  CHECK(heads_by_call(server, preface) == std::vector<std::size_t>{0});
+  std::string burst;
+  for (std::uint32_t i = 0; i < 20; ++i)
+    burst += request(2 * i + 1);
+  CHECK(heads_by_call(server, burst) == std::vector<std::size_t>{2, 10, 18, 20});
+}
+
 TEST_CASE("a head of many fields is taken in several calls, to its last field") {
   Server server({.fields_at_once = 300});
   std::string fields;
@@ -241,6 +250,117 @@ TEST_CASE("a client that has made faults is served in small steps") {
       CHECK(server.session.has_paused() == !rest.empty());
     }
   }
+}
+
+TEST_CASE("a client that makes faults is stopped within a read, from the first one on") {
+  Server server({.bytes_after_faults = 256});
+  server.session.receive(preface);
+  const auto bytes_taken_of = [&](std::string_view bytes) {
+    REQUIRE(server.session.receive(bytes));
+    CHECK(server.session.has_paused() == (server.session.taken() != bytes.size()));
+    return server.session.taken();
+  };
+  SECTION("after the piece with the sixteenth fault") {
+    std::string faults;
+    for (int i = 0; i < 100; ++i)
+      faults += frame(NGHTTP2_PRIORITY, 0, 1, std::string("\0\0\0\0\1", 5));  // 14 bytes
+    CHECK(bytes_taken_of(faults) == 256);
+    CHECK(server.session.glitches().count() == 18);
+    CHECK(bytes_taken_of(faults.substr(256)) == 256);
+  }
+  SECTION("few faults, and a body without any, are taken at once") {
+    server.session.receive(request(1, {}, 0));
+    std::string bytes;
+    for (int i = 0; i < 15; ++i)
+      bytes += frame(NGHTTP2_PRIORITY, 0, 1, std::string("\0\0\0\0\1", 5)) +
+               frame(NGHTTP2_DATA, 0, 1, std::string(200, 'x'));
+    CHECK(bytes_taken_of(bytes) == bytes.size());
+    CHECK(server.stream(0).data.size() == 3000);
+  }
+}
+
+TEST_CASE("resets wait until there is output") {
+  struct Row {
+    const char* title;
+    std::string bytes;
+    bool expected;
+  };
+  const std::string ping = frame(NGHTTP2_PING, 0, 0, "12345678");
+  const std::vector<Row> rows{
+      {"requests, SETTINGS and PING", preface + ping + request(1) + ping + request(3), false},
+      {"a body beyond its length",
+       preface + request(1, literal("content-length", "1"), 0) + frame(NGHTTP2_DATA, 0, 1, "xx"),
+       true},
+      {"a window that overflows",
+       preface + ping + request(1) + frame(NGHTTP2_WINDOW_UPDATE, 0, 1, "\x7f\xff\xff\xff"), true},
+      {"a malformed head", preface + request(1) + request(3, literal("A", "1")), true}};
+  for (const Row& row : rows) {
+    INFO(row.title);
+    Server server;
+    server.output();
+    REQUIRE(server.session.receive(row.bytes));
+    CHECK(server.session.has_resets() == row.expected);
+    CHECK((reset_in(server.output()) != -1) == row.expected);
+    CHECK_FALSE(server.session.has_resets());
+  }
+}
+
+TEST_CASE("a fault that ends the connection is distinguished from a drain") {
+  Server server({.glitches = 4});
+  server.session.receive(preface);
+  SECTION("an error of the connection") {
+    server.session.receive(frame(NGHTTP2_DATA, 0, 0, "x"));
+    CHECK(goaway_in(server.output()) == NGHTTP2_PROTOCOL_ERROR);
+    CHECK(server.session.has_failed());
+  }
+  SECTION("three quarters of the budget") {
+    server.session.receive(request(1) + reset(1) + request(3) + reset(3) + request(5) + reset(5));
+    CHECK(goaway_in(server.output()) == NGHTTP2_NO_ERROR);
+    CHECK(server.session.has_failed());
+  }
+  SECTION("a drain") {
+    server.session.end_drain();
+    CHECK(goaway_in(server.output()) == NGHTTP2_NO_ERROR);
+    CHECK(server.session.is_over());
+    CHECK_FALSE(server.session.has_failed());
+  }
+}
+
+TEST_CASE("DATA of closed streams is free up to a window for each body") {
+  Server server({.stream_window = 64 * 1024});
+  server.session.receive(preface + request(1, {}, 0));
+  server.session.respond(server.stream(0), 200, {}, false);
+  CHECK(reset_in(server.output()) == NGHTTP2_NO_ERROR);
+  const auto send_kib = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      REQUIRE(server.session.receive(frame(NGHTTP2_DATA, 0, 1, std::string(1015, 'x'))));
+    CHECK(goaway_in(server.output()) == -1);
+    return server.session.glitches().count();
+  };
+  CHECK(send_kib(127) == 0);
+  const std::size_t before = send_kib(2);
+  CHECK(before > 10);
+  CHECK(send_kib(1) == before + 16);
+  server.session.receive(request(3, {}, 0));  // another window
+  CHECK(send_kib(60) == before + 16);
+  CHECK(send_kib(10) > before + 16);
+}
+
+TEST_CASE("frames that are not DATA of closed streams are no ignored bytes") {
+  Server server({.stream_window = 1000, .connection_window = 1 << 20});
+  server.session.receive(preface);
+  const std::string block = request_block();
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::uint32_t id = 2 * i + 1;
+    REQUIRE(server.session.receive(frame(NGHTTP2_HEADERS, end_stream, id, block.substr(0, 10)) +
+                                   frame(NGHTTP2_CONTINUATION, end_headers, id, block.substr(10)) +
+                                   frame(0xfa, 0, 0, std::string(200, 'x')) +
+                                   frame(NGHTTP2_PING, 0, 0, "12345678")));
+    REQUIRE(server.streams.size() == i + 1);
+    server.session.respond(server.stream(i), 200, {}, false);
+    server.output();
+  }
+  CHECK(server.session.glitches().total() == 0);
 }
 
 TEST_CASE("a head that expands without end ends the connection") {

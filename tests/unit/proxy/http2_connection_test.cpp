@@ -47,5 +47,34 @@ TEST_CASE("A burst of requests on a connection does not hold up another one") {
   world.run_until([&] { return listener.count == 0; });
 }
 
+/// A connection of a client to a worker without a route, which answers 404.
+struct Connected {
+  Connected() : far(start()) {}
+  int start() {
+    const auto ends = socket_pair();
+    DownstreamConnection::start(world.context, listener, loop::Descriptor(ends[0]),
+                                IpAddress::v4({192, 0, 2, 1}), {});
+    return ends[1];
+  }
+  std::uint64_t answered() { return world.counters->routes.back()->by_status[304].value(); }
+
+  store::test::FakeStore store;
+  World world{{}, store};
+  ListenerConnections listener;
+  FarEnd far;
+};
+
+TEST_CASE("A request whose fault comes in the first read is not served") {
+  using namespace http2::test;
+  Connected client;
+  client.far.send(preface + http2::test::request(1, literal("content-length", "1"), 0) +
+                  frame(NGHTTP2_DATA, 0, 1, "xx") + http2::test::request(3));
+  client.world.poll();
+  CHECK(client.answered() == 1);
+  CHECK(reset_in(client.far.receive()) == NGHTTP2_PROTOCOL_ERROR);
+  client.far.close();
+  client.world.run_until([&] { return client.listener.count == 0; });
+}
+
 }  // namespace
 }  // namespace weir::proxy::test
