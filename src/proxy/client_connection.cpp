@@ -10,6 +10,8 @@ namespace {
 
 constexpr Duration linger_timeout = std::chrono::seconds(2);
 constexpr std::size_t linger_limit = 1024 * 1024;
+constexpr std::size_t linger_limit_after_fault = 64 * 1024;
+constexpr std::size_t drop_size = 16 * 1024;  ///< of a read
 
 /// As it is written in the configuration: `192.0.2.1`, or `2001:db8::/64`.
 std::string network_of(const identity::ClientAddressSettings& settings, const IpAddress& masked) {
@@ -68,18 +70,21 @@ void ClientConnection::set_peer(http::ReceivedRequest& request) {
   request.peer_is_trusted = is_trusted_;
 }
 
-loop::Task<> drop_rest(ClientConnection& client, bool is_read) {
+loop::Task<> drop_rest(ClientConnection& client, Rest rest) {
   loop::Stream& stream = client.stream;
   Watchdog& watchdog = client.watchdog;
-  loop::InputBuffer& input = client.input;
+  Context& context = client.context;
   if (watchdog.aborted() || !stream.is_open()) co_return;
   watchdog.arm(Phase::linger, linger_timeout);
   error_code ec = co_await stream.shutdown_send();
-  if (is_read) co_return;
-  if (!input.has_memory()) input.adopt(client.context.take_head_buffer());
-  for (std::size_t dropped = 0; !ec && !watchdog.timed_out() && dropped < linger_limit;) {
-    input.consume(input.data().size());
-    dropped += co_await stream.read(asio::buffer(input.free_begin(), input.free_size()), ec);
+  if (rest == Rest::none) co_return;
+  const std::size_t most = rest == Rest::of_fault ? linger_limit_after_fault : linger_limit;
+  for (std::size_t dropped = 0; !ec && dropped < most;) {
+    co_await context.bursts.next();  // reads of a client that sends without end cost much
+    if (watchdog.timed_out() || !stream.is_open()) co_return;
+    const auto scratch = context.tunnel_scratch().first(drop_size);
+    dropped += co_await stream.read(asio::buffer(scratch.data(), scratch.size()), ec,
+                                    loop::ReadTime::last);
   }
 }
 

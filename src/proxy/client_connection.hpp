@@ -62,9 +62,16 @@ struct ClientConnection {
   bool is_trusted_ = false;
 };
 
+/// What a client may still send on a connection that ends.
+enum class Rest : std::uint8_t {
+  none,     ///< all has been read
+  usual,    ///< up to what its windows allow
+  of_fault  ///< the connection ends because of a fault: what was sent before the client could react
+};
+
 /// Lets the client read the response before the connection ends. A close with unread bytes resets
 /// the connection, and the reset may overtake the response (RFC 9112 section 9.6). So the client's
-/// remaining bytes are read and dropped for a short time, unless all of them have been read.
-loop::Task<> drop_rest(ClientConnection& client, bool is_read = false);
+/// remaining bytes are read and dropped for a short time, in small steps.
+loop::Task<> drop_rest(ClientConnection& client, Rest rest);
 
 }  // namespace weir::proxy

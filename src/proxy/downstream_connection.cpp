@@ -65,9 +65,7 @@ DownstreamConnection::DownstreamConnection(Context& context, ListenerConnections
 DownstreamConnection::~DownstreamConnection() {
   Context& context = client_.context;
   http1_.release();
-  const bool has_own_upstreams =
-      http1_.has_own_upstreams() || (http2_ && http2_->has_own_upstreams());
-  if (has_own_upstreams) context.close_idle_of(client_.number);
+  if (http1_.has_own_upstreams() || http2_had_own_upstreams_) context.close_idle_of(client_.number);
   context.connections.back()->index_ = index_;
   std::swap(context.connections[index_], context.connections.back());
   context.connections.pop_back();
@@ -97,7 +95,10 @@ loop::Task<> DownstreamConnection::run(ListenerOptions options) {
 loop::Task<> DownstreamConnection::serve_http2() {
   http2_ = std::make_unique<Http2Connection>(client_);
   co_await http2_->run();
-  co_await drop_rest(client_);
+  const Rest rest = http2_->has_failed() ? Rest::of_fault : Rest::usual;
+  http2_had_own_upstreams_ = http2_->has_own_upstreams();
+  http2_.reset();  // a client that sends without end may stay for some time
+  co_await drop_rest(client_, rest);
 }
 
 /// A connection that is being opened or closed is left alone: its deadline is not extended.

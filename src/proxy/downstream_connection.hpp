@@ -52,10 +52,11 @@ class DownstreamConnection {
   std::atomic<std::size_t>& count_of_kind() const;
 
   ClientConnection client_;
-  bool is_refused_;        ///< it does not count towards max_connections
-  std::size_t index_;      ///< in the worker's list
-  Http1Connection http1_;  ///< unless http2_ is set
-  std::unique_ptr<Http2Connection> http2_;
+  bool is_refused_;                         ///< it does not count towards max_connections
+  std::size_t index_;                       ///< in the worker's list
+  Http1Connection http1_;                   ///< unless http2_ is set
+  std::unique_ptr<Http2Connection> http2_;  ///< while HTTP/2 is served
+  bool http2_had_own_upstreams_ = false;
 };
 
 }  // namespace weir::proxy

@@ -230,7 +230,8 @@ loop::Task<> Http1Connection::linger() {
   const bool is_read =
       body().has_ended() && client_.input.empty() && (is_last || !client_.stream.has_unread());
   if (is_read && !stream.is_secure()) co_return;
-  co_await drop_rest(client_, is_read);
+  release();  // a client that sends without end may stay for some time
+  co_await drop_rest(client_, is_read ? Rest::none : Rest::usual);
 }
 
 }  // namespace weir::proxy

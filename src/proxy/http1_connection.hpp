@@ -64,7 +64,7 @@ class Http1Connection {
   void look_after_client();
   /// An idle connection gets a short grace period, a busy one closes after its response.
   void drain();
-  /// Gives the buffers back; called at the end.
+  /// Gives the buffers back; called when no request is in progress any more.
   void release();
   /// True if an upstream connection was given back that only this client may reuse.
   bool has_own_upstreams() const { return has_own_upstreams_; }

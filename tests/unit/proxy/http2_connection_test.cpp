@@ -57,6 +57,16 @@ struct Connected {
     return ends[1];
   }
   std::uint64_t answered() { return world.counters->routes.back()->by_status[304].value(); }
+  /// Sends so many bytes in pieces of 16 KiB. Returns those that were taken, all without an error.
+  std::size_t send(std::size_t size) {
+    const std::string piece(16384, '\0');
+    std::size_t sent = 0;
+    for (; sent < size && listener.count == 1; world.poll()) {
+      const ssize_t n = ::send(far.native(), piece.data(), piece.size(), MSG_NOSIGNAL);
+      if (n > 0) sent += static_cast<std::size_t>(n);
+    }
+    return sent;
+  }
 
   store::test::FakeStore store;
   World world{{}, store};
@@ -74,6 +84,25 @@ TEST_CASE("A request whose fault comes in the first read is not served") {
   CHECK(reset_in(client.far.receive()) == NGHTTP2_PROTOCOL_ERROR);
   client.far.close();
   client.world.run_until([&] { return client.listener.count == 0; });
+}
+
+TEST_CASE("The rest of a connection is dropped up to a bound, which is smaller after a fault") {
+  using namespace http2::test;
+  constexpr std::size_t kib = 1024;
+  Connected client;
+  SECTION("a fault of the connection") {
+    client.far.send(preface + frame(NGHTTP2_DATA, 0, 0, "x"));
+    client.world.poll();
+    CHECK(client.send(512 * kib) <= 80 * kib);
+    CHECK(goaway_in(client.far.receive()) == NGHTTP2_PROTOCOL_ERROR);
+  }
+  SECTION("the body of a request that was answered") {
+    client.far.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n");
+    client.world.poll();
+    CHECK(client.send(512 * kib) == 512 * kib);
+    CHECK(client.send(1024 * kib) < 800 * kib);
+  }
+  CHECK(client.listener.count == 0);
 }
 
 }  // namespace
