@@ -1,11 +1,14 @@
 #include "proxy/body_source.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::proxy {
 namespace {
 
 constexpr std::size_t large_buffer = 64 * 1024;
+/// Chunks in the bytes of one fill(), beyond which they are small.
+constexpr std::size_t few_chunks = 256;
 
 }  // namespace
 
@@ -35,6 +38,7 @@ BodyState BodySource::pull_chunked(std::string_view& payload) {
     input_->consume(step.consumed);
     switch (step.event) {
       case http::ChunkedDecoder::Event::payload:
+        ++pieces_;
         payload = step.payload;
         return BodyState::payload;
       case http::ChunkedDecoder::Event::trailer:
@@ -54,14 +58,16 @@ BodyState BodySource::pull_chunked(std::string_view& payload) {
 void BodySource::make_room() {
   if (kept_ != nullptr && kept_->make_room(*input_)) return;
   // A source that fills the buffer in one read has more to send: use fewer, larger reads.
+  const bool is_large = last_was_full_ && !has_small_chunks_;
   input_->make_room(
-      last_was_full_ ? large_buffer
-                     : std::max(input_->capacity(), 2 * http::ChunkedDecoder::trailer_line_limit));
-  if (last_was_full_) input_->grow(large_buffer);
+      is_large ? large_buffer
+               : std::max(input_->capacity(), 2 * http::ChunkedDecoder::trailer_line_limit));
+  if (is_large) input_->grow(large_buffer);
 }
 
 loop::Task<error_code> BodySource::fill() {
   error_code ec;
+  has_small_chunks_ = std::exchange(pieces_, 0) > few_chunks;
   make_room();
   const std::size_t room = input_->free_size();
   const std::size_t n = co_await stream_.read(asio::buffer(input_->free_begin(), room), ec);

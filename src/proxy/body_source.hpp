@@ -45,6 +45,9 @@ class BodySource {
   /// Reads what the stream has. An end of stream ends a body that is delimited by it; otherwise it
   /// is an error.
   loop::Task<error_code> fill();
+  /// True if the bytes before the last fill() were many small chunks: those that it has read may
+  /// take long, too.
+  bool has_small_chunks() const { return has_small_chunks_; }
 
  private:
   BodyState pull_counted(std::string_view& payload);
@@ -59,6 +62,8 @@ class BodySource {
   KeptBody* kept_ = nullptr;
   bool ended_ = false;
   bool last_was_full_ = false;
+  bool has_small_chunks_ = false;
+  std::size_t pieces_ = 0;  ///< since the last fill()
 };
 
 }  // namespace weir::proxy

@@ -84,6 +84,7 @@ loop::Task<bool> Http1RequestBody::discard(std::size_t most, Duration step_timeo
     if (state == BodyState::payload) continue;
     connection_.watchdog.arm(Phase::linger, step_timeout);
     if (co_await source_->fill()) co_return false;
+    if (is_costly()) co_await connection_.context.bursts.next();
   }
   co_return false;
 }

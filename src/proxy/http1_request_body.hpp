@@ -29,6 +29,7 @@ class Http1RequestBody final : public RequestBody {
 
   BodyState pull(std::string_view& piece) override;
   loop::Task<error_code> fill() override;
+  bool is_costly() const override { return source_ && source_->has_small_chunks(); }
   void cancel() override { connection_.stream.cancel(); }
   void keep_trailers(http::Trailers& trailers) override;
   void keep(std::size_t most) override { keep_most_ = most; }

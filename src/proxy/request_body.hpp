@@ -30,6 +30,8 @@ class RequestBody {
   virtual BodyState pull(std::string_view& piece) = 0;
   /// Reads at least one more byte. An error is the client's fault.
   virtual loop::Task<error_code> fill() = 0;
+  /// True if the bytes of the last fill() may take long, so that other clients come first.
+  virtual bool is_costly() const { return false; }
   /// Ends a fill() that is waiting.
   virtual void cancel() = 0;
 

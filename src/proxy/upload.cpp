@@ -91,6 +91,7 @@ loop::Task<> Upload::send_rest(UpstreamStream& upstream) {
     // After end() the client may still be sending: another try continues to read.
     if (co_await body_.fill() && !is_unwanted_)
       state_.failure = phase_.blame(why_body_ended(watchdog_.interruptions()));
+    if (body_.is_costly()) co_await phase_.context.bursts.next();
   }
   if (!is_sent_) co_return;
   if (phase_.client.responder->has_begun()) {

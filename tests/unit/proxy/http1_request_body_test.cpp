@@ -56,6 +56,30 @@ TEST_CASE("A body that arrives later is read into a buffer of its own") {
   CHECK(client.request.view.target == "/path");  // the views of the head are still valid
 }
 
+TEST_CASE("A body of many small chunks is costly, and read in small pieces") {
+  Http1Client client;
+  client.receive(chunked_head, "");
+  std::string chunks;
+  for (int i = 0; i < 4000; ++i)
+    chunks += "1\r\nx\r\n";
+  client.far.send(chunks);
+  pull_all(client.body);
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK_FALSE(client.body.is_costly());  // nothing is known of its chunks yet
+  const std::size_t first = pull_all(client.body).first.size();
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK(client.body.is_costly());
+  CHECK(pull_all(client.body).first.size() <= first + 2);
+  client.far.send("2000\r\n" + std::string(0x2000, 'x') + "\r\n");
+  while (client.body.received() < 4000 + 0x2000) {
+    CHECK_FALSE(client.run(client.body.fill()));
+    pull_all(client.body);
+  }
+  client.far.send("1\r\nx\r\n");
+  CHECK_FALSE(client.run(client.body.fill()));
+  CHECK_FALSE(client.body.is_costly());
+}
+
 TEST_CASE("A chunked body is decoded, and its trailers are kept") {
   Http1Client client;
   client.receive(chunked_head, "3\r\none\r\n4\r");
