@@ -179,6 +179,12 @@ class Attack:
     def connections(self):
         return self.processes * self.options.get("count", 1) if self.work else 0
 
+    def with_connections(self, count):
+        """The same flood over so many connections; what is held stays as it is."""
+        if count is None or self.work not in (flood, flood_http2):
+            return self
+        return dataclasses.replace(self, options={**self.options, "count": count})
+
 
 def attacks(idle):
     return {
@@ -318,7 +324,7 @@ def measured(which, options, cores, directory):
         results = multiprocessing.Queue()
         behave(port, pid, cores[1], options.rate, 1, multiprocessing.Queue())  # warms up
         before = measure.memory_mb(pid)
-        with under_attack(which, tls_port if which.tls else port, cores[1]) as attackers:
+        with under_attack(which, tls_port if which.tls else port, cores[-1]) as attackers:
             time.sleep(options.lead)
             client = multiprocessing.Process(target=behave,
                                              args=(port, pid, cores[1], options.rate, options.seconds, results))
@@ -376,6 +382,8 @@ def options_of(arguments):
     parser.add_argument("--seconds", type=int, default=10, help="of measuring under each attack, default 10")
     parser.add_argument("--lead", type=int, default=3, help="seconds from its begin to the measuring, default 3")
     parser.add_argument("--attacks", metavar="NAME,...", help=f"{', '.join(attacks(0))}; default all")
+    parser.add_argument("--connections", type=int, metavar="N",
+                        help="connections of each flood that sends as fast as it can; default: those of the table, most 50")
     parser.add_argument("--key", default="P-256", help="of the certificate: P-256, rsa:2048 or rsa:4096; default P-256")
     parser.add_argument("--idle", type=int, default=14_000, help="idle connections, default 14,000")
     parser.add_argument("--judge", type=int, nargs="?", const=5, metavar="ROUNDS",
@@ -387,7 +395,7 @@ def options_of(arguments):
     names = options.attacks.split(",") if options.attacks else list(known)
     if unknown := [name for name in names if name not in known]:
         parser.error(f"no {unknown[0]!r}; there are {', '.join(known)}")
-    options.attacks = [known[name] for name in names]
+    options.attacks = [known[name].with_connections(options.connections) for name in names]
     if options.judge is not None and (options.judge < 1 or not any(one.tls for one in options.attacks)):
         parser.error("--judge needs at least one round and one flood of handshakes")
     return options
@@ -396,13 +404,14 @@ def options_of(arguments):
 def print_setting(options):
     print(f"weir {report.version([str(options.program), 'version'])}; {report.processor()}, {os.cpu_count()} cores, "
           f"load average {os.getloadavg()[0]:.1f}, {resource.getrlimit(resource.RLIMIT_NOFILE)[1]} open files a process. "
-          f"Weir, one worker, on one core; client, upstream (nginx) and attackers on another; {options.rate} requests/s on "
+          f"Weir, one worker, on one core; client and upstream (nginx) on another; attackers at nice 19 on "
+          f"{'a third' if len(os.sched_getaffinity(0)) > 2 else 'that of the client'}; {options.rate} requests/s on "
           f"{CONNECTIONS} connections for {options.seconds} s.\n")
 
 
 def main(arguments):
     options = options_of(arguments)
-    cores = measure.two_cores()
+    cores = measure.two_cores() + sorted(os.sched_getaffinity(0))[2:3]  # the attackers have the last one
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped

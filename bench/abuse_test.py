@@ -27,6 +27,11 @@ class Options(unittest.TestCase):
         self.assertEqual(options_of(["--judge"]).judge, 5)
         self.assertEqual(options_of(["--judge", "3", "--attacks", "handshakes"]).judge, 3)
 
+    def test_the_connections_of_floods(self):
+        options = options_of(["--connections", "1", "--attacks", "settings,small_chunks,idle_http2"])
+        self.assertEqual([one.connections for one in options.attacks], [1, 1, 2000])
+        self.assertEqual([one.connections for one in options_of(["--attacks", "settings"]).attacks], [50])
+
     def test_what_cannot_be_judged(self):
         for arguments in (["--judge", "0"], ["--judge", "--attacks", "idle"]):
             with self.subTest(arguments), self.assertRaises(SystemExit):
