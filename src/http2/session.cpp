@@ -1,5 +1,6 @@
 #include "http2/session.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <new>
@@ -303,7 +304,11 @@ bool Session::receive_pieces(std::string_view bytes) {
   const bool in_small_steps = glitches_.is_notable() && bytes_after_faults_ != 0;
   const bool is_first = opened_ == 0 && heads_at_first_ != 0;
   most_heads_ = in_small_steps ? 1 : is_first ? heads_at_first_ : heads_at_once_;
-  const std::size_t piece_size = bytes_after_faults_ != 0 ? bytes_after_faults_ : bytes.size();
+  const std::size_t most = bytes_after_faults_ != 0 ? bytes_after_faults_ : bytes.size();
+  // Few calls of the library for bytes without faults, and a small piece for those that begin with
+  // them.
+  const bool is_whole = in_small_steps || bytes_after_faults_ == 0;
+  std::size_t piece_size = is_whole ? most : (most + 3) / 4;
   const std::size_t faults_before = glitches_.total();
   do {
     if (!receive_bytes(bytes.substr(received_, piece_size))) return false;
@@ -311,6 +316,7 @@ bool Session::receive_pieces(std::string_view bytes) {
     taken_bytes_ += bytes_taken();
     note_ignored_bytes();
     if (has_paused_) return true;
+    piece_size = std::min(2 * piece_size, most);
     has_paused_ = received_ < bytes.size() &&
                   (in_small_steps || glitches_.total() >= faults_before + faults_at_once);
   } while (!has_paused_ && received_ < bytes.size());

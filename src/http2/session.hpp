@@ -34,8 +34,8 @@ struct SessionOptions {
   std::size_t fields_at_once = 0;
   /// The same as heads_at_once up to the first head: new connections may come in large numbers.
   std::size_t heads_at_first = 0;
-  /// Bytes after which it stops if they contain faults, or if the client has made faults before
-  /// (Glitches::is_notable()). Of the latter it takes one head only.
+  /// It takes pieces that grow to so many bytes, and stops after one if they contain faults. Of a
+  /// client that has made faults before (Glitches::is_notable()) it takes one head, or one piece.
   std::size_t bytes_after_faults = 0;
 };
 

@@ -253,7 +253,7 @@ TEST_CASE("a client that has made faults is served in small steps") {
 }
 
 TEST_CASE("a client that makes faults is stopped within a read, from the first one on") {
-  Server server({.bytes_after_faults = 256});
+  Server server({.bytes_after_faults = 1024});  // pieces of 256, 512 and 1024 bytes
   server.session.receive(preface);
   const auto bytes_taken_of = [&](std::string_view bytes) {
     REQUIRE(server.session.receive(bytes));
