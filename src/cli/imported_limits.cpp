@@ -79,43 +79,153 @@ std::string_view fault_of_path(const Path& path) {
   return {};
 }
 
-bool is_written(const Path& path) {
-  return fault_of_limit(*path.back()).empty() && fault_of_path(path).empty();
+/// A descriptor with a limit, together with those that lead to it.
+struct Rule {
+  Path path;
+  std::string fault{};  ///< why it is not written; empty: it is
+};
+
+/// True if some entry whose key is that of `step`, which matches any value, is looked up in
+/// its sibling `other` instead: exact texts come first, then patterns in the order of the file. A
+/// text joins key and value, so it may be that of another key.
+bool is_before(const FileDescriptor& other, const FileDescriptor& step) {
+  const std::string text = other.text();
+  const std::string_view prefix = std::string_view(text).substr(0, text.find('*'));
+  const std::string start = step.key + '_';
+  if (prefix.size() == text.size()) return text.starts_with(start);
+  const bool is_later_pattern = !step.value.empty() && &step < &other;
+  return !is_later_pattern && (prefix.starts_with(start) || start.starts_with(prefix));
 }
 
-/// True if `one`, and the descriptors inside it that have the texts of `rest`, lead to a rule that
-/// is written.
-bool covers(const FileDescriptor& one, std::span<const FileDescriptor* const> rest) {
-  Path path{&one};
+/// Returns the last of `one` and the descriptors inside it that have the texts of `rest`; nullptr:
+/// it has no such descriptors.
+const FileDescriptor* end_of(const FileDescriptor& one,
+                             std::span<const FileDescriptor* const> rest) {
+  const FileDescriptor* end = &one;
   for (const FileDescriptor* const step : rest) {
-    const auto& inner = path.back()->descriptors;
+    const auto& inner = end->descriptors;
     const auto found = std::ranges::find_if(
         inner, [&](const FileDescriptor& candidate) { return candidate.text() == step->text(); });
-    if (found == inner.end()) return false;
-    path.push_back(&*found);
+    if (found == inner.end()) return nullptr;
+    end = &*found;
   }
-  return path.back()->limit && is_written(path);
+  return end;
 }
 
-/// Finds a value that envoyproxy/ratelimit looks up in another descriptor, which has no rule that
-/// is written; nullptr: there is none. A policy for any value would limit it.
-const FileDescriptor* exempted_by(const std::vector<FileDescriptor>& siblings,
-                                  std::span<const FileDescriptor* const> path) {
-  const FileDescriptor& step = *path.front();
-  if (!matches_any(step)) return nullptr;
-  const auto found = std::ranges::find_if(siblings, [&](const FileDescriptor& other) {
-    const bool is_same_key = other.key == step.key || other.key.find('*') != std::string::npos;
-    return &other != &step && is_same_key && !covers(other, path.subspan(1));
-  });
-  return found == siblings.end() ? nullptr : &*found;
-}
+/// The rules of one file, and which of them mean the same as policies.
+///
+/// Weir uses the matching descriptor with the most exact values. envoyproxy/ratelimit looks each
+/// entry up, and stays with what it has found. So a rule for any value of an entry is written only
+/// if the same rule is also written for each value that has a descriptor of its own.
+class FileRules {
+ public:
+  explicit FileRules(const config::LimitFileContent& file) : roots_(file.descriptors) {
+    Path path;
+    add_all(roots_, path);
+    find_orders();
+    // A rule that is not written may be the reason that another one is not.
+    while (find_siblings()) {
+    }
+  }
+
+  const std::vector<Rule>& all() const { return rules_; }
+
+ private:
+  void add_all(const std::vector<FileDescriptor>& descriptors, Path& path) {
+    for (const FileDescriptor& one : descriptors) {
+      path.push_back(&one);
+      if (one.limit) {
+        std::string fault(fault_of_limit(one));
+        if (fault.empty()) fault = fault_of_path(path);
+        if (fault.empty()) written_.insert(&one);
+        rules_.push_back({path, std::move(fault)});
+      }
+      add_all(one.descriptors, path);
+      path.pop_back();
+    }
+  }
+
+  void lose(Rule& rule, std::string fault) {
+    rule.fault = std::move(fault);
+    written_.erase(rule.path.back());
+  }
+
+  /// A policy matches entries in any order. If rules have the same keys in two orders, each would
+  /// also limit the requests of the other.
+  void find_orders() {
+    using Keys = std::vector<std::string_view>;
+    std::map<Keys, std::set<Keys>> orders;
+    const auto keys_of = [](const Rule& rule) {
+      Keys keys;
+      for (const FileDescriptor* const one : rule.path)
+        keys.push_back(one->key);
+      return keys;
+    };
+    const auto sorted = [](Keys keys) {
+      std::ranges::sort(keys);
+      return keys;
+    };
+    for (const Rule& rule : rules_)
+      orders[sorted(keys_of(rule))].insert(keys_of(rule));
+    for (Rule& rule : rules_) {
+      if (rule.fault.empty() && orders[sorted(keys_of(rule))].size() > 1)
+        lose(rule,
+             "another descriptor has the same keys in another order, and policies match entries in "
+             "any order");
+    }
+  }
+
+  /// Returns false if all rules that are written still mean the same.
+  bool find_siblings() {
+    bool has_found = false;
+    for (Rule& rule : rules_) {
+      if (!rule.fault.empty()) continue;
+      std::string fault = fault_of_siblings(rule.path);
+      if (fault.empty()) continue;
+      lose(rule, std::move(fault));
+      has_found = true;
+    }
+    return has_found;
+  }
+
+  std::string fault_of_siblings(std::span<const FileDescriptor* const> path) const {
+    const std::vector<FileDescriptor>* siblings = &roots_;
+    for (; !path.empty(); path = path.subspan(1)) {
+      const FileDescriptor& step = *path.front();
+      for (const FileDescriptor& other : *siblings) {
+        if (!matches_any(step) || &other == &step || !is_before(other, step)) continue;
+        std::string fault = fault_of_sibling(other, path);
+        if (!fault.empty()) return fault;
+      }
+      siblings = &step.descriptors;
+    }
+    return {};
+  }
+
+  std::string fault_of_sibling(const FileDescriptor& other,
+                               std::span<const FileDescriptor* const> path) const {
+    const bool has_same_key = other.key == path.front()->key;
+    if (has_same_key && matches_any(other))
+      return "it is never used, because " + other.text() + " is looked up before";
+    const FileDescriptor* const end = end_of(other, path.subspan(1));
+    const std::string text = "it must not count for " + other.text() + ", which has ";
+    if (end == nullptr || !end->limit) return text + "no such limit";
+    if (!written_.contains(end)) return text + "a limit that is not written";
+    return has_same_key ? std::string() : text + "a limit for another key";
+  }
+
+  const std::vector<FileDescriptor>& roots_;
+  std::vector<Rule> rules_;
+  std::set<const FileDescriptor*> written_;  ///< the last of each rule that is
+};
 
 class Importer {
  public:
   void add(const config::LimitFileContent& file) {
     domain_ = file.domain;
-    roots_ = &file.descriptors;
-    add_all(file.descriptors);
+    const FileRules rules(file);
+    for (const Rule& rule : rules.all())
+      add_rule(rule);
     ++file_;
   }
 
@@ -132,15 +242,6 @@ class Importer {
   }
 
  private:
-  void add_all(const std::vector<FileDescriptor>& descriptors) {
-    for (const FileDescriptor& one : descriptors) {
-      path_.push_back(&one);
-      if (one.limit) add_rule();
-      add_all(one.descriptors);
-      path_.pop_back();
-    }
-  }
-
   /// `edge.tenant_acme.user`.
   std::string full_key() const {
     std::string text = domain_;
@@ -161,53 +262,13 @@ class Importer {
              last.path)});
   }
 
-  void add_rule() {
-    std::string reason(fault_of_limit(*path_.back()));
-    if (reason.empty()) reason = fault_of_path(path_);
-    if (reason.empty()) reason = fault_of_siblings();
-    if (reason.empty() && has_other_order())
-      reason =
-          "another descriptor has the same keys in another order, which has no meaning in Weir";
-    if (reason.empty() && !known_.insert(entries_in_order()).second)
-      reason = "another descriptor has the same entries";
-    if (!reason.empty()) return lose(true, "not written: " + reason);
+  void add_rule(const Rule& rule) {
+    path_ = rule.path;
+    if (!rule.fault.empty()) return lose(true, "not written: " + rule.fault);
     if (!path_.back()->metadata.empty()) lose(false, "written without its metadata");
     const std::string name = policy_name();
     add_policy(name);
     add_descriptor(name);
-  }
-
-  std::string fault_of_siblings() const {
-    const std::vector<FileDescriptor>* siblings = roots_;
-    for (std::size_t i = 0; i < path_.size(); ++i) {
-      const FileDescriptor* const other = exempted_by(*siblings, std::span(path_).subspan(i));
-      if (other != nullptr)
-        return "it must not count for " + other->text() + ", which has no such limit";
-      siblings = &path_[i]->descriptors;
-    }
-    return {};
-  }
-
-  /// A policy matches entries in any order. If rules had the same keys in two orders, a request
-  /// that envoyproxy/ratelimit limits by one of them could be limited by the other.
-  bool has_other_order() {
-    std::vector<std::string> keys{domain_};
-    for (const FileDescriptor* const one : path_)
-      keys.push_back(one->key);
-    std::vector<std::string> sorted = keys;
-    std::sort(sorted.begin() + 1, sorted.end());
-    return orders_.try_emplace(std::move(sorted), keys).first->second != keys;
-  }
-
-  std::string entries_in_order() const {
-    std::vector<std::string> all;
-    for (const FileDescriptor* const one : path_)
-      all.push_back(yaml_text(one->key) + ": " + (matches_any(*one) ? "*" : yaml_text(one->value)));
-    std::ranges::sort(all);
-    std::string text = yaml_text(domain_);
-    for (const std::string& one : all)
-      text += '\n' + one;
-    return text;
   }
 
   /// Printable ASCII, and another one for each rule.
@@ -247,11 +308,7 @@ class Importer {
   }
 
   std::string domain_;
-  const std::vector<FileDescriptor>* roots_ = nullptr;
   Path path_;
-  std::set<std::string> known_;  ///< entries of the rules that are written
-  /// Domains with the keys of their rules: in alphabetical order, and in that of the first rule.
-  std::map<std::vector<std::string>, std::vector<std::string>> orders_;
   std::set<std::string> names_;  ///< of policies
   std::size_t file_ = 0;         ///< index of the file that is read
   std::vector<ImportLoss> losses_;

@@ -97,6 +97,12 @@ TEST_CASE("what is printed loads") {
 
 TEST_CASE("a limit that cannot be written has a comment with the reason") {
   const std::string none = "# There is no limit that can be written as a policy.\n";
+  const std::string in_two_orders =
+      "not written: another descriptor has the same keys in another order, and policies match "
+      "entries in any order\n";
+  const std::string unlimited_d = "{key: d, value: x, rate_limit: {unlimited: true}}";
+  const std::string no_unlimited =
+      "d_x: not written: unlimited: a descriptor without a policy has no limit\n";
   const std::pair<std::string, std::string> rows[] = {
       {"{key: a, value: b*, " + limit + "}",
        "# d.a_b*: not written: a pattern is possible only as the whole value\n" + none},
@@ -114,17 +120,26 @@ TEST_CASE("a limit that cannot be written has a comment with the reason") {
       {"{key: a, metadata: {b: c}, " + limit + "}", "# d.a: written without its metadata\n"},
       {"{key: a, descriptors: [{key: b, " + limit + "}]}, {key: b, descriptors: [{key: a, " +
            limit + "}]}",
-       "# d.b.a: not written: another descriptor has the same keys in another order, which has no "
-       "meaning in Weir\n"},
+       "# d.a.b: " + in_two_orders + "# d.b.a: " + in_two_orders + none},
       {"{key: a, descriptors: [{key: b, " + limit +
            "}]}, {key: b, value: x, descriptors: [{key: a, value: one, " + limit + "}]}",
-       "# d.b_x.a_one: not written: another descriptor has the same keys in another order, which "
-       "has no meaning in Weir\n"},
+       "# d.a.b: " + in_two_orders + "# d.b_x.a_one: " + in_two_orders + none},
       {"{key: a, " + limit + "}, {key: a, value: '*', " + limit + "}",
-       "# d.a_*: not written: another descriptor has the same entries\n"},
+       "# d.a: not written: it is never used, because a_* is looked up before\n"},
       // Keys and values with the separator.
       {"{key: a, value: b_c, " + limit + "}, {key: a_b, descriptors: [{key: c, " + limit + "}]}",
+       "# d.a_b.c: not written: it must not count for a_b_c, which has no such limit\n"},
+      {"{key: a, value: b_c, " + limit + "}, {key: a_d, descriptors: [{key: c, " + limit + "}]}",
        ""},
+      {"{key: a_b, " + limit + "}, {key: a, value: b_c, " + limit + "}",
+       "# d.a_b: not written: it must not count for a_b_c, which has a limit for another key\n"},
+      {"{key: ab, " + limit + "}, {key: 'a*', " + limit + "}, {key: 'c*', " + limit + "}",
+       "# d.ab: not written: it must not count for a*, which has a limit that is not written\n"
+       "# d.a*: not written: a pattern is possible only as the whole value\n"
+       "# d.c*: not written: a pattern is possible only as the whole value\n" +
+           none},
+      // A pattern that is later in the file than one for any value.
+      {"{key: a, value: '*', " + limit + "}, {key: a, value: 'b*'}", ""},
       // A value that has no limit.
       {"{key: a, " + limit + "}, {key: a, value: b}",
        "# d.a: not written: it must not count for a_b, which has no such limit\n" + none},
@@ -135,6 +150,17 @@ TEST_CASE("a limit that cannot be written has a comment with the reason") {
            "d, " +
            limit + "}]}",
        "# d.a.c: not written: it must not count for a_b, which has no such limit\n"},
+      // One whose own limit is not written, for whatever reason.
+      {"{key: a, " + limit + "}, {key: a, value: b, rate_limit: {unlimited: true}}",
+       "# d.a: not written: it must not count for a_b, which has a limit that is not written\n"
+       "# d.a_b: not written: unlimited: a descriptor without a policy has no limit\n" +
+           none},
+      {"{key: a, descriptors: [{key: d, " + limit +
+           "}]}, {key: a, value: b, descriptors: [{key: d, " + limit + "}, " + unlimited_d + "]}",
+       "# d.a.d: not written: it must not count for a_b, which has a limit that is not written\n"
+       "# d.a_b.d: not written: it must not count for d_x, which has a limit that is not written\n"
+       "# d.a_b." +
+           no_unlimited + none},
       // One that has its own.
       {"{key: a, " + limit + "}, {key: a, value: b, " + limit + "}", ""},
       {"{key: a, descriptors: [{key: c, " + limit +
@@ -165,8 +191,10 @@ TEST_CASE("each limit that is left out has its place and the reason") {
     text += std::to_string(loss.file) + (loss.is_limit ? " limit " : " part ") +
             loss.reason.to_string() + '\n';
   CHECK(text ==
+        "1 limit 3:26: descriptors[0].descriptors[0]: the limit \"d.a.b\" is not written: another "
+        "descriptor has the same keys in another order, and policies match entries in any order\n"
         "1 limit 4:26: descriptors[1].descriptors[0]: the limit \"d.b.a\" is not written: another "
-        "descriptor has the same keys in another order, which has no meaning in Weir\n"
+        "descriptor has the same keys in another order, and policies match entries in any order\n"
         "1 part 5:3: descriptors[2]: the limit \"d.c\" is written without its metadata\n"
         "1 limit 6:3: descriptors[3]: the limit \"d.u\" is not written: unlimited: a descriptor "
         "without a policy has no limit\n");
