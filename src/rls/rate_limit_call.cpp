@@ -11,14 +11,6 @@
 namespace weir::rls {
 namespace {
 
-constexpr InvalidRequest no_domain{grpc::Status::unknown, "rate limit domain must not be empty"};
-constexpr InvalidRequest no_descriptors{grpc::Status::unknown,
-                                        "rate limit descriptor list must not be empty"};
-constexpr InvalidRequest unknown_unit{.reason = "the unit of a limit in the request is unknown"};
-constexpr InvalidRequest unusable_limit{.reason =
-                                            "the limit in the request is too large for its unit"};
-constexpr InvalidRequest too_many_limits{.reason = "more than 16 limits apply to the request"};
-
 std::uint32_t saturated(std::int64_t value) {
   return static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::uint32_t>::max()));
@@ -50,162 +42,16 @@ Duration reset_of(const rules::Policy& numbers, const rules::Decision& decision,
 
 }  // namespace
 
-/// The hits of a descriptor are its own, else those of the request, at least 1. Values beyond exact
-/// numbers are as good as the largest of them.
-std::int64_t RateLimitCall::hits_of(const Descriptor& descriptor) const {
-  const std::uint64_t hits = descriptor.hits_addend.value_or(std::max(request_.hits_addend, 1U));
-  const auto bounded =
-      static_cast<std::int64_t>(std::min(hits, static_cast<std::uint64_t>(rules::exact_limit)));
-  return descriptor.is_negative_hits ? -bounded : bounded;
-}
-
 std::optional<InvalidRequest> RateLimitCall::prepare(const CallRules& rules, Method method,
                                                      limiter::Limiter& limiter) {
   rules_ = &rules;
   limiter_ = &limiter;
   method_ = method;
-  applied_.clear();
-  unlimited_.clear();
-  replaced_.clear();
-  stated_.clear();
   limits_.clear();
   decisions_ = 0;
-  if (request_.domain.empty()) return no_domain;
-  if (request_.descriptors.empty()) return no_descriptors;
-  const DomainRules* const domain = rules.descriptors.find_domain(request_.domain);
-  if (domain == nullptr) return std::nullopt;
-  for (std::size_t i = 0; i < request_.descriptors.size(); ++i) {
-    const Descriptor& descriptor = request_.descriptors[i];
-    if (descriptor.limit && options::length_of(descriptor.limit->unit) == Duration{0})
-      return unknown_unit;
-    if (const InvalidRequest* const invalid = add_limits(*domain, i)) return *invalid;
-  }
-  drop_replaced();
+  if (const auto invalid = applied_.find(request_, rules, method, limiter)) return invalid;
   place();
   return std::nullopt;
-}
-
-const InvalidRequest* RateLimitCall::add_limits(const DomainRules& domain, std::size_t index) {
-  const Descriptor& descriptor = request_.descriptors[index];
-  const auto entries = request_.entries_of(descriptor);
-  const InvalidRequest* invalid = nullptr;
-  if (descriptor.limit) {
-    invalid = add_stated(domain, index);
-  } else if (const FileLimit found = find_limit(domain, entries, scratch_);
-             found.limit != nullptr) {
-    invalid = add_file_limit(found, index);
-  }
-  const auto own = std::ranges::find_if(
-      domain.policies, [&](const auto* candidate) { return matches(*candidate, entries); });
-  if (invalid != nullptr || own == domain.policies.end()) return invalid;
-  return add_policy(**own, index);
-}
-
-const InvalidRequest* RateLimitCall::add_policy(const options::PolicyDescriptor& own,
-                                                std::size_t index) {
-  const auto entries = request_.entries_of(request_.descriptors[index]);
-  return add(
-      index,
-      {.origin = Origin::policy,
-       .current = {.name = rules_->limits.policies[own.policy].name},
-       .claim = {
-           .policy = own.policy,
-           .identity_index = own.identity.value_or(rules_->descriptors.options().identity),
-           .identity = key_of(own, entries, rules_->values, rules_->limits, scratch_.counted)}});
-}
-
-const InvalidRequest* RateLimitCall::add_file_limit(const FileLimit& found, std::size_t index) {
-  const options::DescriptorLimit& limit = *found.limit;
-  replaced_.insert(replaced_.end(), limit.replaces.begin(), limit.replaces.end());
-  if (!limit.policy) {
-    unlimited_.push_back(index);
-    return nullptr;
-  }
-  return add(index, {.limit = &limit,
-                     .metadata = found.metadata,
-                     .current = {limit.requests_per_unit, limit.unit, limit.name},
-                     .claim = {.policy = *limit.policy,
-                               .identity_index = rules_->descriptors.options().identity,
-                               .identity = identity::key_of_entries(found.counted, configured_kind,
-                                                                    rules_->limits.identity_key)},
-                     .denies_all = limit.denies_all});
-}
-
-/// The same entries with the same unit share a count, whatever the number of requests is, also with
-/// a limit of a file.
-const InvalidRequest* RateLimitCall::add_stated(const DomainRules& domain, std::size_t index) {
-  const Descriptor& descriptor = request_.descriptors[index];
-  const options::RateLimitService& service = rules_->descriptors.options();
-  const auto [count, unit] = *descriptor.limit;
-  auto& counted = scratch_.counted;
-  const auto entries = request_.entries_of(descriptor);
-  counted.assign(1, {.key = {}, .value = request_.domain});
-  counted.insert(counted.end(), entries.begin(), entries.end());
-  const Hash128 key = identity::key_of_entries(counted, static_cast<std::uint8_t>(unit),
-                                               rules_->limits.identity_key);
-  const FileLimit file = find_limit(domain, entries, scratch_);
-  if (file.limit != nullptr && file.limit->policy && file.limit->unit == unit &&
-      !rules_->limits.policies[*file.limit->policy].shadow) {
-    return add(index, {.origin = Origin::request,
-                       .current = {count, unit, {}},
-                       .claim = {.policy = *file.limit->policy,
-                                 .identity_index = service.identity,
-                                 .identity = identity::key_of_entries(file.counted, configured_kind,
-                                                                      rules_->limits.identity_key)},
-                       .denies_all = count == 0});
-  }
-  return add(index, {.origin = Origin::request,
-                     .current = {count, unit, {}},
-                     .claim = {.policy = service.stated_policy,
-                               .identity_index = service.identity,
-                               .identity = key},
-                     .denies_all = count == 0});
-}
-
-/// envoyproxy/ratelimit counts every hit, and a limit denies once more than its quota has been
-/// counted. So a look at a quota that is exactly used up is OK, and hits of a quota of 0 are
-/// counted for looks that follow.
-const InvalidRequest* RateLimitCall::add(std::size_t descriptor, Applied applied) {
-  if (applied_.size() == limiter::limits_per_route) return &too_many_limits;
-  const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
-  applied.descriptor = descriptor;
-  applied.hits = hits_of(request_.descriptors[descriptor]);
-  const bool counts_all = policy.numbers.count_rejected && applied.origin != Origin::policy;
-  applied.is_asked = counts_all || !applied.denies_all;
-  applied.looks_beyond = counts_all && applied.hits == 0 && method_ == Method::decide;
-  if (applied.looks_beyond || (applied.is_asked && applied.origin == Origin::request)) {
-    const std::int64_t count =
-        std::int64_t{applied.current.requests_per_unit} + (applied.looks_beyond ? 1 : 0);
-    applied.claim.terms =
-        stated_terms(policy, std::max<std::int64_t>(count, 1), applied.current.unit);
-    if (applied.claim.terms == nullptr) return &unusable_limit;
-  }
-  applied_.push_back(applied);
-  return nullptr;
-}
-
-/// The terms of a policy with another rate; nullptr: no policy can have it.
-const limiter::StatedTerms* RateLimitCall::stated_terms(const limiter::Policy& policy,
-                                                        std::int64_t count,
-                                                        options::RateLimitUnit unit) {
-  rules::Definition definition = policy.definition;
-  definition.rates = {{.count = count, .per = options::length_of(unit)}};
-  auto numbers = rules::compile(definition);
-  if (!numbers) return nullptr;
-  limiter::StatedTerms& terms = stated_.emplace_back();
-  terms.terms.policy_item = http::policy_item(policy.name, numbers->capacity, numbers->refill);
-  terms.local = limiter_->local_shares().share_of(policy, *numbers);
-  terms.terms.numbers = *std::move(numbers);
-  terms.revision = static_cast<std::uint32_t>(count) * 8 + static_cast<std::uint32_t>(unit);
-  return &terms;
-}
-
-void RateLimitCall::drop_replaced() {
-  if (replaced_.empty()) return;
-  std::erase_if(applied_, [&](const Applied& applied) {
-    return applied.limit != nullptr && !applied.limit->name.empty() &&
-           std::ranges::find(replaced_, applied.limit->name) != replaced_.end();
-  });
 }
 
 /// Distributes the claims over evaluations.
@@ -214,10 +60,10 @@ void RateLimitCall::place() {
   const bool each = rules_->descriptors.options().charges_each && !is_reserve;
   const bool is_denied =
       !each && (method_ == Method::decide || is_reserve) &&
-      std::ranges::any_of(applied_, [&](const Applied& applied) {
+      std::ranges::any_of(applied_.all(), [&](const AppliedLimit& applied) {
         return applied.denies_all && !rules_->limits.policies[applied.claim.policy].shadow;
       });
-  for (Applied& applied : applied_) {
+  for (AppliedLimit& applied : applied_.all()) {
     const bool looks = method_ == Method::check || is_denied || applied.hits < 0;
     applied.claim.cost = looks ? 0 : applied.hits;
     applied.claim.overdraft = method_ == Method::report;
@@ -232,7 +78,7 @@ void RateLimitCall::place() {
 
 bool RateLimitCall::decide(std::size_t decision, store::Completion& completion, Instant now) {
   claims_.clear();
-  for (Applied& applied : applied_) {
+  for (AppliedLimit& applied : applied_.all()) {
     if (!applied.is_asked || applied.evaluation != decision) continue;
     applied.index = claims_.size();
     claims_.push_back(applied.claim);
@@ -249,7 +95,7 @@ void RateLimitCall::give_back(Instant now) const {
                          verdict_.outcome != limiter::Outcome::unlimited;
   const bool each = rules_->descriptors.options().charges_each;
   if (method_ == Method::check || (is_denied && !each)) return;
-  for (const Applied& applied : applied_) {
+  for (const AppliedLimit& applied : applied_.all()) {
     if (!applied.is_asked || applied.hits >= 0) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
     const rules::Policy* const numbers = limiter_->numbers_of(applied.claim);
@@ -263,7 +109,7 @@ void RateLimitCall::give_back(Instant now) const {
 }
 
 /// Whether a limit denies its hits. A look, whose cost the store always admits, asks for room.
-bool RateLimitCall::is_over(const Applied& applied) const {
+bool RateLimitCall::is_over(const AppliedLimit& applied) const {
   if (applied.hits < 0 || method_ == Method::report) return false;
   if (!applied.is_asked) return true;
   if (!applied.is_decided) return false;
@@ -273,7 +119,7 @@ bool RateLimitCall::is_over(const Applied& applied) const {
 }
 
 /// Takes a decision out of its evaluation. Returns false if the limit does not limit the request.
-bool RateLimitCall::take(Applied& applied, Instant now) const {
+bool RateLimitCall::take(AppliedLimit& applied, Instant now) const {
   const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
   if (applied.is_asked) {
     const limiter::Evaluation& evaluation = *evaluations_[applied.evaluation];
@@ -306,7 +152,7 @@ bool RateLimitCall::take(Applied& applied, Instant now) const {
 }
 
 /// The terms that a limit was decided with.
-const limiter::Terms& RateLimitCall::terms_of(const Applied& applied) const {
+const limiter::Terms& RateLimitCall::terms_of(const AppliedLimit& applied) const {
   if (!applied.is_asked) return rules_->limits.policies[applied.claim.policy];
   return *evaluations_[applied.evaluation]->policies[applied.index].terms;
 }
@@ -318,7 +164,7 @@ const limiter::Verdict& RateLimitCall::verdict(Instant now) {
     if (one.outcome == limiter::Outcome::failed) return verdict_ = one;
     decider = one.decider;
   }
-  for (Applied& applied : applied_) {
+  for (AppliedLimit& applied : applied_.all()) {
     if (!take(applied, now)) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
     limits_.push_back({.policy = &policy,
@@ -338,11 +184,11 @@ const limiter::Verdict& RateLimitCall::verdict(Instant now) {
 
 /// Quotas deny a request if all of them that apply deny it.
 void RateLimitCall::deny_by_quotas() {
-  const Applied* latest = nullptr;
-  for (const Applied& applied : applied_) {
+  const AppliedLimit* latest = nullptr;
+  for (const AppliedLimit& applied : applied_.all()) {
     if (!applied.is_quota() || (applied.is_asked && !applied.is_decided)) continue;
     if (!is_shown_over(applied)) return;
-    const auto retry = [](const Applied& one) {
+    const auto retry = [](const AppliedLimit& one) {
       return one.decision.retry_after.value_or(Duration::max());  // never
     };
     if (latest == nullptr || retry(applied) > retry(*latest)) latest = &applied;
@@ -354,7 +200,7 @@ void RateLimitCall::deny_by_quotas() {
 }
 
 /// Whether the status of the descriptor is OVER_LIMIT.
-bool RateLimitCall::is_shown_over(const Applied& applied) const {
+bool RateLimitCall::is_shown_over(const AppliedLimit& applied) const {
   if (applied.decision.allowed) return false;
   if (applied.is_quota()) return !applied.limit->shadow_mode;
   return !rules_->limits.policies[applied.claim.policy].shadow;
@@ -362,10 +208,10 @@ bool RateLimitCall::is_shown_over(const Applied& applied) const {
 
 void RateLimitCall::answer(Response& to, Instant now) const {
   to.statuses.assign(request_.descriptors.size(), {});
-  for (const std::size_t descriptor : unlimited_)
+  for (const std::size_t descriptor : applied_.unlimited())
     to.statuses[descriptor].limit_remaining = std::numeric_limits<std::uint32_t>::max();
   to.dynamic_metadata.clear();
-  for (const Applied& applied : applied_) {
+  for (const AppliedLimit& applied : applied_.all()) {
     if (applied.is_asked && !applied.is_decided) continue;
     const bool is_over = !applied.decision.allowed;
     if (!is_over && applied.metadata != nullptr) to.dynamic_metadata.add(*applied.metadata);
@@ -377,7 +223,8 @@ void RateLimitCall::answer(Response& to, Instant now) const {
                                                         ? applied.decision.reset_after
                                                         : reset_of(numbers, applied.decision, now)};
     status.current_limit->requests_per_unit = saturated(applied.decision.limit);
-    if (applied.origin == Origin::policy) status.current_limit->unit = unit_of(numbers.refill);
+    if (applied.origin == AppliedLimit::Origin::policy)
+      status.current_limit->unit = unit_of(numbers.refill);
     DescriptorStatus& shown = to.statuses[applied.descriptor];
     const bool is_closer =
         !shown.current_limit ||
@@ -395,7 +242,7 @@ void RateLimitCall::answer(Response& to, Instant now) const {
 /// Hits that are not admitted are over the limit as far as they exceed what was left.
 void RateLimitCall::count_hits() const {
   if (method_ == Method::check) return;
-  for (const Applied& applied : applied_) {
+  for (const AppliedLimit& applied : applied_.all()) {
     if (applied.limit == nullptr || applied.hits <= 0) continue;
     const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
     limiter::HitCounters& counters = limiter_->counters_of(policy).hits;
@@ -424,7 +271,7 @@ void RateLimitCall::count_hits() const {
 bool RateLimitCall::use_up(store::Completion& completion, Instant now) {
   if (method_ != Method::decide) return false;
   rest_.claims.clear();
-  for (const Applied& applied : applied_) {
+  for (const AppliedLimit& applied : applied_.all()) {
     if (!applied.is_decided || applied.decision.allowed || applied.claim.cost <= 1) continue;
     const store::Claim& claim = evaluations_[applied.evaluation]->claims[applied.index];
     const bool is_shadow = claim.shadow && !applied.is_quota();
