@@ -314,23 +314,24 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
     call.conclude(i, memory_->answers.at(i).result);
   if (method == rls::Method::reserve && call.decisions() > 0)
     grant_ = Grant(in_.generation.limiter->store(), in_.context.clock, call.held().settlements);
+  in_.record.took = in_.context.pass_clock.read() - asked_at;
+  const bool is_too_late = is_late();
+  if (!is_too_late && call.settle(memory_->answers.at(0), in_.context.pass_clock.now())) {
+    memory_->answers.expect();
+    co_await memory_->answers.arrival();
+    call.conclude_rest(memory_->answers.at(0).result);
+  }
   const limiter::Verdict& verdict = call.verdict(in_.context.pass_clock.now());
   count(verdict);
-  in_.record.took = in_.context.pass_clock.read() - asked_at;
   in_.context.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       in_.record.took);
   if (verdict.outcome == limiter::Outcome::failed)
     co_return Refusal{grpc::Status::unavailable, "the store cannot be reached; try again later"};
-  if (is_late())
+  if (is_too_late)
     co_return Refusal{grpc::Status::deadline_exceeded, "the deadline of the call has passed"};
   memory_->response.clear();
   call.answer(memory_->response, in_.context.pass_clock.now());
   add_headers(verdict);
-  call.give_back(in_.context.pass_clock.now());
-  if (call.use_up(memory_->answers.at(0), in_.context.pass_clock.now())) {
-    memory_->answers.expect();
-    co_await memory_->answers.arrival();
-  }
   co_return std::nullopt;
 }
 

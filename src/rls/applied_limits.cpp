@@ -17,6 +17,9 @@ constexpr InvalidRequest unusable_limit{.reason =
                                             "the limit in the request is too large for its unit"};
 constexpr InvalidRequest too_many_limits{.reason = "more than 16 limits apply to the request"};
 
+/// A rate with so many requests more is still exact.
+constexpr std::int64_t most_beyond = std::int64_t{1} << 50;
+
 }  // namespace
 
 /// The hits of a descriptor are its own, else those of the request, at least 1. Values beyond exact
@@ -140,11 +143,13 @@ const InvalidRequest* AppliedLimits::add(std::size_t descriptor, AppliedLimit ap
   const bool counts_all =
       policy.numbers.count_rejected && applied.origin != AppliedLimit::Origin::policy;
   applied.is_asked = counts_all || !applied.denies_all;
-  applied.looks_beyond = counts_all && applied.hits == 0 && method_ == Method::decide;
-  if (applied.looks_beyond ||
-      (applied.is_asked && applied.origin == AppliedLimit::Origin::request)) {
-    const std::int64_t count =
-        std::int64_t{applied.current.requests_per_unit} + (applied.looks_beyond ? 1 : 0);
+  const bool is_look = applied.hits == 0 && method_ == Method::decide;
+  const bool is_refund =
+      applied.hits < 0 && (method_ == Method::decide || method_ == Method::report);
+  if (counts_all && (is_look || is_refund))
+    applied.beyond = std::clamp<std::int64_t>(-applied.hits, 1, most_beyond);
+  if (applied.beyond > 0 || (applied.is_asked && applied.origin == AppliedLimit::Origin::request)) {
+    const std::int64_t count = applied.current.requests_per_unit + applied.beyond;
     applied.claim.terms =
         stated_terms(policy, std::max<std::int64_t>(count, 1), applied.current.unit);
     if (applied.claim.terms == nullptr) return &unusable_limit;

@@ -52,15 +52,18 @@ struct AppliedLimit {
   std::int64_t hits = 1;    ///< as asked; negative: given back
   bool denies_all = false;  ///< its quota is 0
   bool is_asked = true;     ///< a store decides; false: the quota of 0 does
-  /// A look at a limit that counts denied hits, too: the claim has a quota with one request more,
-  /// so that nothing is left of it only when the limit has been exceeded.
-  bool looks_beyond = false;
+  /// A limit that counts denied hits, too, is asked with a quota with so many requests more, if the
+  /// claim charges nothing: the store does not report how far a limit has been exceeded. A look has
+  /// one more, so that nothing is left only when it has been; a refund has its hits more.
+  std::int64_t beyond = 0;
   std::size_t evaluation = 0;  ///< its place there
   std::size_t index = 0;
-  rules::Decision decision{};  ///< once decided
+  rules::Decision decision{};  ///< once decided; as the response shows it
+  std::int64_t found = 0;      ///< Decision::remaining of the store
   bool is_decided = false;     ///< false: it does not limit the request
 
   bool is_quota() const { return limit != nullptr && limit->quota_mode; }
+  bool limits() const { return !is_asked || is_decided; }
 };
 
 class AppliedLimits {

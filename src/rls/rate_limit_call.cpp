@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "http/ratelimit_fields.hpp"
-#include "rules/span.hpp"
 #include "rules/window.hpp"
 
 namespace weir::rls {
@@ -31,6 +29,30 @@ Duration rest_of(options::RateLimitUnit unit, Instant now) {
   return options::length_of(unit) - second % options::length_of(unit);
 }
 
+/// Adds units that are given back.
+void show_given_back(rules::Decision& decision, std::int64_t units) {
+  decision.remaining = std::min(decision.remaining + units, decision.limit);
+  if (decision.remaining == decision.limit)
+    decision.reset_after = decision.more_after = Duration{0};
+}
+
+/// Makes the decision about a demand that was denied that of a limit that has been used up since.
+void show_used_up(rules::Decision& decision, const rules::Policy& numbers,
+                  const rules::Decision& rest) {
+  const bool slides = numbers.algorithm == rules::Algorithm::sliding_window ||
+                      numbers.algorithm == rules::Algorithm::sliding_log;
+  // In a bucket, and in a window that ends at once, the demand waits longer by what has been taken.
+  // In one that slides it fits at the latest when all is whole.
+  if (decision.retry_after)
+    decision.retry_after = slides
+                               ? std::max(*decision.retry_after, rest.reset_after)
+                               : *decision.retry_after +
+                                     std::max(rest.reset_after - decision.reset_after, Duration{0});
+  decision.remaining = rest.remaining;
+  decision.reset_after = rest.reset_after;
+  decision.more_after = rest.more_after;
+}
+
 /// A window of the clock ends whether or not it is used, and the protocol counts whole seconds.
 Duration reset_of(const rules::Policy& numbers, const rules::Decision& decision, Instant now) {
   const bool has_clock_windows =
@@ -49,6 +71,7 @@ std::optional<InvalidRequest> RateLimitCall::prepare(const CallRules& rules, Met
   method_ = method;
   limits_.clear();
   decisions_ = 0;
+  is_judged_ = false;
   if (const auto invalid = applied_.find(request_, rules, method, limiter)) return invalid;
   place();
   return std::nullopt;
@@ -90,21 +113,62 @@ void RateLimitCall::conclude(std::size_t decision, const store::Result& result) 
   limiter_->conclude(*evaluations_[decision], result);
 }
 
-void RateLimitCall::give_back(Instant now) const {
-  const bool is_denied = verdict_.outcome != limiter::Outcome::allowed &&
-                         verdict_.outcome != limiter::Outcome::unlimited;
-  const bool each = rules_->descriptors.options().charges_each;
-  if (method_ == Method::check || (is_denied && !each)) return;
-  for (const AppliedLimit& applied : applied_.all()) {
+const limiter::Policy& RateLimitCall::policy_of(const AppliedLimit& applied) const {
+  return rules_->limits.policies[applied.claim.policy];
+}
+
+/// The verdict of a decision that the store did not make; nullptr: it has made all.
+const limiter::Verdict* RateLimitCall::failure() const {
+  for (std::size_t i = 0; i < decisions_; ++i)
+    if (evaluations_[i]->verdict.outcome == limiter::Outcome::failed)
+      return &evaluations_[i]->verdict;
+  return nullptr;
+}
+
+bool RateLimitCall::settle(store::Completion& completion, Instant now) {
+  if (method_ == Method::check || method_ == Method::reserve || failure() != nullptr) return false;
+  judge(now);
+  give_back_hits(now);
+  give_back_charges(now);
+  return method_ == Method::decide && use_up(completion, now);
+}
+
+void RateLimitCall::give_back(const AppliedLimit& applied, std::int64_t units, bool alone,
+                              Instant now) const {
+  const store::Claim& claim = evaluations_[applied.evaluation]->claims[applied.index];
+  if (limiter_->numbers_of(applied.claim) == nullptr) return;
+  const store::Settlement settlement{
+      .policy = alone ? claim.local_policy : claim.policy,
+      .key = {.identity = claim.identity, .policy_id = claim.policy_id},
+      .actual = -units,
+      .alone = alone};
+  limiter_->store().settle({&settlement, 1}, now);
+}
+
+/// Gives negative hits back.
+void RateLimitCall::give_back_hits(Instant now) {
+  if (is_denied_ && !rules_->descriptors.options().charges_each) return;
+  for (AppliedLimit& applied : applied_.all()) {
     if (!applied.is_asked || applied.hits >= 0) continue;
-    const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
-    const rules::Policy* const numbers = limiter_->numbers_of(applied.claim);
-    if (numbers == nullptr) continue;
-    const store::Settlement settlement{
-        .policy = numbers,
-        .key = {.identity = applied.claim.identity, .policy_id = limiter_->record_of(policy).id},
-        .actual = applied.hits};
-    limiter_->store().settle({&settlement, 1}, now);
+    give_back(applied, -applied.hits, false, now);
+    if (applied.beyond > 0)
+      applied.decision.remaining = std::min(applied.found, applied.decision.limit);
+    else
+      show_given_back(applied.decision, -applied.hits);
+  }
+}
+
+/// Gives back what a call has charged that is denied all the same: the store admits a look, whose
+/// cost is 0, and quotas.
+void RateLimitCall::give_back_charges(Instant now) {
+  if (!is_denied_ || rules_->descriptors.options().charges_each || decisions_ == 0) return;
+  const limiter::Verdict& decided = evaluations_.front()->verdict;
+  if (decided.outcome != limiter::Outcome::allowed) return;
+  const bool alone = decided.decider == limiter::Decider::local;
+  for (AppliedLimit& applied : applied_.all()) {
+    if (!applied.is_decided || !applied.decision.allowed || applied.claim.cost == 0) continue;
+    give_back(applied, applied.claim.cost, alone, now);
+    show_given_back(applied.decision, applied.claim.cost);
   }
 }
 
@@ -118,26 +182,38 @@ bool RateLimitCall::is_over(const AppliedLimit& applied) const {
   return applied.decision.remaining < std::max<std::int64_t>(applied.hits, 1);
 }
 
-/// Takes a decision out of its evaluation. Returns false if the limit does not limit the request.
-bool RateLimitCall::take(AppliedLimit& applied, Instant now) const {
-  const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
+/// Takes all decisions out of their evaluations, once.
+void RateLimitCall::judge(Instant now) {
+  if (std::exchange(is_judged_, true)) return;
+  for (AppliedLimit& applied : applied_.all())
+    take(applied, now);
+  is_denied_ = denying_quota() != nullptr ||
+               std::ranges::any_of(applied_.all(), [&](const AppliedLimit& applied) {
+                 return applied.limits() && !applied.decision.allowed && !policy_of(applied).shadow;
+               });
+}
+
+/// Takes a decision out of its evaluation. There is none if the limit does not limit the request.
+void RateLimitCall::take(AppliedLimit& applied, Instant now) const {
   if (applied.is_asked) {
+    const limiter::Policy& policy = policy_of(applied);
     const limiter::Evaluation& evaluation = *evaluations_[applied.evaluation];
     const auto is_it = [&](const limiter::LimitVerdict& limit) {
       return limit.policy == &policy && limit.identity == applied.claim.identity;
     };
     applied.decision = evaluation.decisions[applied.index];
     applied.is_decided = std::ranges::any_of(evaluation.limits, is_it);
-    if (!applied.is_decided) return false;
+    if (!applied.is_decided) return;
   }
   rules::Decision& decision = applied.decision;
+  applied.found = decision.remaining;
   decision.allowed = !is_over(applied);
   if (!decision.allowed && !decision.retry_after && !applied.denies_all)
     decision.retry_after = decision.more_after;
-  if (applied.looks_beyond && decision.override_effect == rules::OverrideEffect::none) {
-    decision.limit -= 1;
+  if (applied.beyond > 0 && decision.override_effect == rules::OverrideEffect::none) {
+    decision.limit = std::max<std::int64_t>(decision.limit - applied.beyond, 0);
     decision.refill = applied.claim.terms->terms.numbers.refill;  // as the limit, not of the terms
-    decision.remaining = std::max<std::int64_t>(decision.remaining - 1, 0);
+    decision.remaining = std::max<std::int64_t>(decision.remaining - applied.beyond, 0);
   }
   if (applied.denies_all) {
     decision.limit = decision.remaining = 0;
@@ -146,64 +222,61 @@ bool RateLimitCall::take(AppliedLimit& applied, Instant now) const {
     decision.more_after = Duration{0};
     decision.retry_after.reset();  // never, whatever the policy has left
   }
-  if (applied.hits < 0 && method_ != Method::check)  // of a call that is not denied
-    decision.remaining = std::min(decision.remaining - applied.hits, decision.limit);
-  return true;
 }
 
 /// The terms that a limit was decided with.
 const limiter::Terms& RateLimitCall::terms_of(const AppliedLimit& applied) const {
-  if (!applied.is_asked) return rules_->limits.policies[applied.claim.policy];
+  if (!applied.is_asked) return policy_of(applied);
   return *evaluations_[applied.evaluation]->policies[applied.index].terms;
 }
 
 const limiter::Verdict& RateLimitCall::verdict(Instant now) {
-  limiter::Decider decider = limiter::Decider::memory;
-  for (std::size_t i = 0; i < decisions_; ++i) {
-    const limiter::Verdict& one = evaluations_[i]->verdict;
-    if (one.outcome == limiter::Outcome::failed) return verdict_ = one;
-    decider = one.decider;
-  }
-  for (AppliedLimit& applied : applied_.all()) {
-    if (!take(applied, now)) continue;
-    const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
-    limits_.push_back({.policy = &policy,
+  if (const limiter::Verdict* const failed = failure()) return verdict_ = *failed;
+  judge(now);
+  for (const AppliedLimit& applied : applied_.all()) {
+    if (!applied.limits()) continue;
+    limits_.push_back({.policy = &policy_of(applied),
                        .terms = &terms_of(applied),
                        .decision = applied.decision,
                        .cost = std::max<std::int64_t>(applied.hits, 0),
                        .identity = applied.claim.identity,
                        .identity_index = applied.claim.identity_index});
   }
-  const bool is_denied = std::ranges::any_of(limits_, limiter::violated);
-  verdict_ = limiter::verdict_of(limits_, !is_denied, decider);
+  const bool is_violated = std::ranges::any_of(limits_, limiter::violated);
+  const auto decider =
+      decisions_ == 0 ? limiter::Decider::memory : evaluations_[decisions_ - 1]->verdict.decider;
+  verdict_ = limiter::verdict_of(limits_, !is_violated, decider);
   if (limits_.empty()) verdict_.outcome = limiter::Outcome::unlimited;
-  if (!is_denied) deny_by_quotas();
+  const AppliedLimit* const quota = is_violated ? nullptr : denying_quota();
+  if (quota != nullptr) {
+    verdict_.outcome = limiter::Outcome::denied;
+    verdict_.deciding = &policy_of(*quota);
+    verdict_.retry_after = quota->decision.retry_after;
+  }
   if (method_ != Method::check) limiter_->count_outcomes(verdict_);
   return verdict_;
 }
 
-/// Quotas deny a request if all of them that apply deny it.
-void RateLimitCall::deny_by_quotas() {
+/// Quotas deny a request if all of them that apply deny it. Returns the one that does so the
+/// longest; nullptr: they do not.
+const AppliedLimit* RateLimitCall::denying_quota() const {
   const AppliedLimit* latest = nullptr;
   for (const AppliedLimit& applied : applied_.all()) {
-    if (!applied.is_quota() || (applied.is_asked && !applied.is_decided)) continue;
-    if (!is_shown_over(applied)) return;
+    if (!applied.is_quota() || !applied.limits()) continue;
+    if (!is_shown_over(applied)) return nullptr;
     const auto retry = [](const AppliedLimit& one) {
       return one.decision.retry_after.value_or(Duration::max());  // never
     };
     if (latest == nullptr || retry(applied) > retry(*latest)) latest = &applied;
   }
-  if (latest == nullptr) return;
-  verdict_.outcome = limiter::Outcome::denied;
-  verdict_.deciding = &rules_->limits.policies[latest->claim.policy];
-  verdict_.retry_after = latest->decision.retry_after;
+  return latest;
 }
 
 /// Whether the status of the descriptor is OVER_LIMIT.
 bool RateLimitCall::is_shown_over(const AppliedLimit& applied) const {
   if (applied.decision.allowed) return false;
   if (applied.is_quota()) return !applied.limit->shadow_mode;
-  return !rules_->limits.policies[applied.claim.policy].shadow;
+  return !policy_of(applied).shadow;
 }
 
 void RateLimitCall::answer(Response& to, Instant now) const {
@@ -212,13 +285,13 @@ void RateLimitCall::answer(Response& to, Instant now) const {
     to.statuses[descriptor].limit_remaining = std::numeric_limits<std::uint32_t>::max();
   to.dynamic_metadata.clear();
   for (const AppliedLimit& applied : applied_.all()) {
-    if (applied.is_asked && !applied.is_decided) continue;
+    if (!applied.limits()) continue;
     const bool is_over = !applied.decision.allowed;
     if (!is_over && applied.metadata != nullptr) to.dynamic_metadata.add(*applied.metadata);
     const rules::Policy& numbers = terms_of(applied).numbers;
     DescriptorStatus status{.code = is_shown_over(applied) ? Code::over_limit : Code::ok,
                             .current_limit = applied.current,
-                            .limit_remaining = is_over ? 0 : saturated(applied.decision.remaining),
+                            .limit_remaining = saturated(applied.decision.remaining),
                             .duration_until_reset = applied.denies_all
                                                         ? applied.decision.reset_after
                                                         : reset_of(numbers, applied.decision, now)};
@@ -244,16 +317,15 @@ void RateLimitCall::count_hits() const {
   if (method_ == Method::check) return;
   for (const AppliedLimit& applied : applied_.all()) {
     if (applied.limit == nullptr || applied.hits <= 0) continue;
-    const limiter::Policy& policy = rules_->limits.policies[applied.claim.policy];
-    limiter::HitCounters& counters = limiter_->counters_of(policy).hits;
+    if (!applied.limits()) continue;
+    limiter::HitCounters& counters = limiter_->counters_of(policy_of(applied)).hits;
     const std::int64_t limit = applied.decision.limit;
     const auto near = static_cast<std::int64_t>(static_cast<double>(limit) *
                                                 rules_->descriptors.options().near_limit_ratio);
     const bool is_over = !applied.decision.allowed;
-    if (applied.is_asked && !applied.is_decided) continue;
-    const std::int64_t fitting =
-        is_over ? std::min(applied.decision.remaining, applied.hits) : applied.hits;
-    const std::int64_t used = limit - applied.decision.remaining + (is_over ? fitting : 0);
+    const std::int64_t left = std::min(applied.found, limit);
+    const std::int64_t fitting = is_over ? std::min(left, applied.hits) : applied.hits;
+    const std::int64_t used = limit - left + (is_over ? fitting : 0);
     const auto add = [](Counter& counter, std::int64_t hits) {
       if (hits > 0) counter.add(static_cast<std::uint64_t>(hits));
     };
@@ -269,19 +341,30 @@ void RateLimitCall::count_hits() const {
 }
 
 bool RateLimitCall::use_up(store::Completion& completion, Instant now) {
-  if (method_ != Method::decide) return false;
   rest_.claims.clear();
-  for (const AppliedLimit& applied : applied_.all()) {
+  used_up_.clear();
+  for (AppliedLimit& applied : applied_.all()) {
     if (!applied.is_decided || applied.decision.allowed || applied.claim.cost <= 1) continue;
     const store::Claim& claim = evaluations_[applied.evaluation]->claims[applied.index];
-    const bool is_shadow = claim.shadow && !applied.is_quota();
-    if (applied.decision.remaining == 0 || is_shadow || claim.policy->count_rejected) continue;
+    if (applied.decision.remaining == 0 || claim.policy->count_rejected) continue;
     rest_.claims.push_back(claim);
     rest_.claims.back().demand.overdraft = true;
+    used_up_.push_back(&applied);
   }
   if (rest_.claims.empty()) return false;
   rest_.decisions.resize(rest_.claims.size());
-  return !limiter_->ask_again(rest_, false, completion, now);
+  const auto result = limiter_->ask_again(rest_, false, completion, now);
+  if (result) conclude_rest(*result);
+  return !result;
+}
+
+void RateLimitCall::conclude_rest(const store::Result& result) {
+  for (std::size_t i = 0; i < used_up_.size(); ++i) {
+    if (result.error == store::Error::none && store::contains(result.decided, i))
+      show_used_up(used_up_[i]->decision, *rest_.claims[i].policy, rest_.decisions[i]);
+    else
+      used_up_[i]->decision.remaining = 0;  // as it would have been
+  }
 }
 
 }  // namespace weir::rls

@@ -40,8 +40,17 @@ class RateLimitCall {
   bool decide(std::size_t decision, store::Completion& completion, Instant now);
   void conclude(std::size_t decision, const store::Result& result);
 
-  /// Once all is decided: the verdict about all limits, which views this object. `now`: for the
-  /// resets of limits that deny all.
+  /// Once all is decided: makes the counts those of the response. Negative hits are given back,
+  /// unless the call is denied. If it is denied only by a look or by quotas, what the others have
+  /// charged is given back. Each limit that has denied several hits is used up: otherwise a client
+  /// that reports its hits afterwards would never reach the limit. Returns true if the store passes
+  /// a result to `completion`: then await it, and call conclude_rest(). A call whose client does
+  /// not wait any more does without this.
+  bool settle(store::Completion& completion, Instant now);
+  void conclude_rest(const store::Result& result);
+
+  /// Afterwards: the verdict about all limits, which views this object. `now`: for the resets of
+  /// limits that deny all.
   const limiter::Verdict& verdict(Instant now);
   /// Writes the statuses, the overall code and the metadata. After verdict(), unless its outcome is
   /// `failed`.
@@ -53,19 +62,19 @@ class RateLimitCall {
   /// The units that an admitted reserve holds, which the caller settles once. After verdict().
   limiter::HeldUnits& held() { return evaluations_.front()->held; }
 
-  /// Gives negative hits back, unless the call is denied. After verdict().
-  void give_back(Instant now) const;
-  /// Takes the rest of each limit that has denied several hits. Otherwise a client that reports its
-  /// hits afterwards would never reach the limit. Returns false if there is nothing to do, or the
-  /// store is done at once; else it passes a result to `completion`, which the caller awaits.
-  bool use_up(store::Completion& completion, Instant now);
-
  private:
   void place();
+  const limiter::Policy& policy_of(const AppliedLimit& applied) const;
+  const limiter::Verdict* failure() const;
   bool is_over(const AppliedLimit& applied) const;
-  bool take(AppliedLimit& applied, Instant now) const;
+  void judge(Instant now);
+  void take(AppliedLimit& applied, Instant now) const;
+  void give_back(const AppliedLimit& applied, std::int64_t units, bool alone, Instant now) const;
+  void give_back_hits(Instant now);
+  void give_back_charges(Instant now);
+  bool use_up(store::Completion& completion, Instant now);
   const limiter::Terms& terms_of(const AppliedLimit& applied) const;
-  void deny_by_quotas();
+  const AppliedLimit* denying_quota() const;
   bool is_shown_over(const AppliedLimit& applied) const;
 
   const CallRules* rules_ = nullptr;
@@ -76,7 +85,10 @@ class RateLimitCall {
   std::vector<limiter::StatedClaim> claims_;                       ///< by evaluation
   std::vector<std::unique_ptr<limiter::Evaluation>> evaluations_;  ///< at least decisions_
   limiter::Evaluation rest_;                                       ///< of use_up()
+  std::vector<AppliedLimit*> used_up_;                             ///< by its claims
   std::size_t decisions_ = 0;
+  bool is_judged_ = false;  ///< the decisions have been taken out of the evaluations
+  bool is_denied_ = false;  ///< then: by a limit, or by the quotas
   std::vector<limiter::LimitVerdict> limits_;
   limiter::Verdict verdict_;
 };

@@ -219,6 +219,32 @@ class Hits(RlsCase):
         # They use up the limit, as with the reference: what has been used is not undone.
         self.assertEqual(self.client.ask("d", [("user", "a")]).code, "OVER_LIMIT")
 
+    def test_the_fields_of_a_denial_agree_with_its_status(self):
+        for redis in None, self.redis():
+            with self.subTest(redis=redis is not None):
+                client = self.serve_limits(domain(limit("user", 10)), redis=redis)
+                client.ask("d", [("user", "a")], hits_addend=8)
+                denied = client.ask("d", [("user", "a")], hits_addend=3)
+                self.assertEqual((denied.code, denied.remaining, denied.headers["ratelimit-remaining"]),
+                                 ("OVER_LIMIT", [0], "0"))
+                self.assertIn(";r=0;", denied.headers["ratelimit"])
+
+    def test_a_look_that_denies_charges_nothing(self):
+        for redis in None, self.redis():
+            with self.subTest(redis=redis is not None):
+                client = self.serve_limits(domain(limit("user", 1), limit("team", 9)), redis=redis)
+                client.ask("d", [("user", "a")])
+                denied = client.ask("d", [("team", "a")], descriptor(("user", "a"), hits_addend=0))
+                self.assertEqual((denied.codes, denied.remaining), (["OK", "OVER_LIMIT"], [9, 0]))
+                self.assertEqual(client.ask("d", descriptor(("team", "a"), hits_addend=0)).remaining, [9])
+
+    def test_a_refund_shows_what_is_left_where_denied_hits_are_counted(self):
+        client = self.serve_limits(domain(limit("user", 10)), redis=self.redis(), service={"charge": "reference"})
+        client.ask("d", [("user", "a")], hits_addend=15)
+        left = [client.ask("d", descriptor(("user", "a"), hits_addend=4, negative=True)).remaining for _ in range(2)]
+        self.assertEqual(left, [[0], [3]])
+        self.assertEqual(client.ask("d", descriptor(("user", "a"), hits_addend=0)).remaining, [3])
+
     def test_a_descriptor_may_state_its_limit(self):
         stated = descriptor(("anything", "a"), limit=(2, "DAY"))
         answers = [self.client.ask("d", stated) for _ in range(3)]

@@ -100,10 +100,9 @@ struct Service {
     if (prepare(domain, asked, method, hits)) return response;
     for (std::size_t i = 0; i < call.decisions(); ++i)
       call.decide(i, nobody, now);
+    call.settle(nobody, now);
     verdict = call.verdict(now);
     call.answer(response, now);
-    call.give_back(now);
-    call.use_up(nobody, now);
     return response;
   }
 

@@ -130,6 +130,129 @@ TEST_CASE("A denied call gives nothing back") {
   CHECK(codes(service.ask({{{{"a", "1"}}, 1, true}, {{{"a", "1"}}}})) == "OX");
 }
 
+TEST_CASE("A limit that has been used up is shown as it is") {
+  Service service;
+  limiter::Policy& bucket = service.policy_of(service.limit("a", 60));
+  bucket.definition.algorithm = rules::Algorithm::gcra;
+  bucket.definition.anchor.reset();
+  bucket.numbers = rules::compile(bucket.definition).value();
+  CHECK(service.ask({{{{"a", "1"}}, 57}}).statuses[0].limit_remaining == 3);
+  const Response& denied = service.ask({{{{"a", "1"}}, 5}});
+  CHECK(codes(denied) == "X");
+  CHECK(denied.statuses[0].limit_remaining == 0);
+  CHECK(denied.statuses[0].duration_until_reset == 60s);
+  REQUIRE(service.verdict.limits.size() == 1);
+  CHECK(service.verdict.limits[0].decision.remaining == 0);
+  CHECK(service.verdict.retry_after == 5s);
+  service.now += 5s - 1us;
+  CHECK(codes(service.ask({{{{"a", "1"}}, 5}}, Method::check)) == "X");
+  service.now += 1us;
+  CHECK(codes(service.ask({{{{"a", "1"}}, 5}})) == "O");
+}
+
+TEST_CASE("Hits that do not fit into a sliding window may fit when it is whole") {
+  Service service;
+  limiter::Policy& sliding = service.policy_of(service.limit("a", 10));
+  sliding.definition.algorithm = rules::Algorithm::sliding_window;
+  sliding.definition.anchor.reset();
+  sliding.numbers = rules::compile(sliding.definition).value();
+  service.ask({{{{"a", "1"}}, 7}});
+  service.now += 30s;
+  CHECK(codes(service.ask({{{{"a", "1"}}, 9}})) == "X");
+  REQUIRE(service.verdict.retry_after);
+  service.now += *service.verdict.retry_after;
+  CHECK(codes(service.ask({{{{"a", "1"}}, 9}})) == "O");
+}
+
+TEST_CASE("A check of hits that do not fit shows what is left") {
+  Service service;
+  service.limit("a", 10);
+  service.ask({{{{"a", "1"}}, 7}});
+  const Response& denied = service.ask({{{{"a", "1"}}, 5}}, Method::check);
+  CHECK(codes(denied) == "X");
+  CHECK(denied.statuses[0].limit_remaining == 3);
+  CHECK(service.verdict.limits[0].decision.remaining == 3);
+}
+
+TEST_CASE("A shadow limit is used up by hits that do not fit") {
+  Service service;
+  auto& limit = service.limit("a", 10);
+  limit.shadow_mode = service.policy_of(limit).shadow = true;
+  CHECK(service.ask({{{{"a", "1"}}, 7}}).statuses[0].limit_remaining == 3);
+  const Response& denied = service.ask({{{{"a", "1"}}, 5}});
+  CHECK(codes(denied) == "O");
+  CHECK(denied.statuses[0].limit_remaining == 0);
+  service.ask({{{{"a", "1"}}}});
+  CHECK(service.verdict.shadow_denied);
+}
+
+TEST_CASE("A call that is denied by a look charges nothing") {
+  for (const bool charges_each : {false, true}) {
+    Service service(charges_each);
+    service.limit("a", 5);
+    service.limit("b", 1);
+    service.policy_of(service.limit("s", 9)).shadow = true;
+    service.ask({{{{"b", "1"}}, charges_each ? 2 : 1}});
+    const std::vector<Asked> asked = {{{{"a", "1"}}, 2}, {{{"s", "1"}}, 3}, {{{"b", "1"}}, 0}};
+    const Response& denied = service.ask(asked);
+    CHECK(denied.overall_code == Code::over_limit);
+    CHECK(codes(denied) == "OOX");
+    CHECK(denied.statuses[0].limit_remaining == (charges_each ? 3 : 5));
+    CHECK(denied.statuses[1].limit_remaining == (charges_each ? 6 : 9));
+    for (const limiter::LimitVerdict& limit : service.verdict.limits)
+      if (limit.policy->name == "d.a") CHECK(limit.decision.remaining == (charges_each ? 3 : 5));
+    CHECK(service.ask({{{{"a", "1"}}, 0}}).statuses[0].limit_remaining == (charges_each ? 3 : 5));
+    CHECK(service.ask({{{{"s", "1"}}, 0}}).statuses[0].limit_remaining == (charges_each ? 6 : 9));
+  }
+}
+
+TEST_CASE("A call that is denied by quotas charges nothing") {
+  Service service;
+  auto& quota = service.limit("q", 1);
+  quota.quota_mode = service.policy_of(quota).shadow = true;
+  service.limit("a", 5);
+  const std::vector<Asked> asked = {{{{"q", "1"}}}, {{{"a", "1"}}}};
+  CHECK(service.ask(asked).statuses[1].limit_remaining == 4);
+  const Response& denied = service.ask(asked);
+  CHECK(denied.overall_code == Code::over_limit);
+  CHECK(denied.statuses[1].limit_remaining == 4);
+  CHECK(service.ask({{{{"a", "1"}}, 0}}).statuses[0].limit_remaining == 4);
+}
+
+TEST_CASE("A refund shows what is left") {
+  Service service;
+  service.limit("a", 5);
+  service.limit("b", 1);
+  service.ask({{{{"a", "1"}}, 5}});
+  // Denied, so nothing is given back.
+  const Response& denied = service.ask({{{{"a", "1"}}, 3, true}, {{{"b", "1"}}, 2}});
+  CHECK(denied.statuses[0].limit_remaining == 0);
+  CHECK(service.verdict.limits[0].decision.remaining == 0);
+  CHECK(service.ask({{{{"a", "1"}}, 3, true}}).statuses[0].limit_remaining == 3);
+  CHECK(service.ask({{{{"a", "1"}}, 0}}).statuses[0].limit_remaining == 3);
+}
+
+TEST_CASE("A refund of a limit that counts denied hits shows what is left") {
+  Service service(true);
+  service.limit("a", 10);
+  service.limit("b", 1);
+  const auto left = [&](std::uint64_t hits, bool is_negative = false) {
+    return service.ask({{{{"a", "1"}}, hits, is_negative}}).statuses[0].limit_remaining;
+  };
+  CHECK(left(8) == 2);
+  CHECK(left(7) == 0);        // 15 of 10
+  CHECK(left(3, true) == 0);  // 12
+  CHECK(left(0) == 0);
+  CHECK(left(4, true) == 2);
+  CHECK(service.verdict.limits[0].decision.limit == 10);
+  CHECK(left(0) == 2);
+  // The call is denied, and the hits are given back all the same.
+  CHECK(codes(service.ask({{{{"a", "1"}}, 1, true}, {{{"b", "1"}}, 2}})) == "OX");
+  CHECK(left(0) == 3);
+  CHECK(left(std::numeric_limits<std::uint64_t>::max(), true) == 10);
+  CHECK(left(0) == 10);
+}
+
 TEST_CASE("Outcomes are counted as they are answered") {
   Service service;
   service.limit("a", 1);
@@ -293,6 +416,8 @@ TEST_CASE("Hits are counted as within, near and over their limit") {
   CHECK(counted(1) == Counts{14, 9, 2, 4, 0});
   ask("s", 12);
   CHECK(counted(2) == Counts{12, 0, 2, 2, 2});
+  ask("s", 12);  // the limit has been used up
+  CHECK(counted(2) == Counts{24, 0, 2, 14, 14});
   ask("none", 3);
   CHECK(counted(3) == Counts{3, 0, 0, 3, 0});
 }
