@@ -246,7 +246,7 @@ const limiter::Verdict& RateLimitCall::verdict(Instant now) {
   const auto decider =
       decisions_ == 0 ? limiter::Decider::memory : evaluations_[decisions_ - 1]->verdict.decider;
   verdict_ = limiter::verdict_of(limits_, !is_violated, decider);
-  if (limits_.empty()) verdict_.outcome = limiter::Outcome::unlimited;
+  if (limits_.empty() && is_unlimited()) verdict_.outcome = limiter::Outcome::unlimited;
   const AppliedLimit* const quota = is_violated ? nullptr : denying_quota();
   if (quota != nullptr) {
     verdict_.outcome = limiter::Outcome::denied;
@@ -255,6 +255,16 @@ const limiter::Verdict& RateLimitCall::verdict(Instant now) {
   }
   if (method_ != Method::check) limiter_->count_outcomes(verdict_);
   return verdict_;
+}
+
+/// Whether there was nothing to decide. A limit that does not limit the request for other reasons,
+/// such as an override, is a decision.
+bool RateLimitCall::is_unlimited() const {
+  return std::all_of(evaluations_.begin(),
+                     evaluations_.begin() + static_cast<std::ptrdiff_t>(decisions_),
+                     [](const auto& evaluation) {
+                       return evaluation->verdict.outcome == limiter::Outcome::unlimited;
+                     });
 }
 
 /// Quotas deny a request if all of them that apply deny it. Returns the one that does so the

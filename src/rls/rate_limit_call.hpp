@@ -74,6 +74,7 @@ class RateLimitCall {
   void give_back_charges(Instant now);
   bool use_up(store::Completion& completion, Instant now);
   const limiter::Terms& terms_of(const AppliedLimit& applied) const;
+  bool is_unlimited() const;
   const AppliedLimit* denying_quota() const;
   bool is_shown_over(const AppliedLimit& applied) const;
 

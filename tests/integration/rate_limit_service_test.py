@@ -342,9 +342,9 @@ class Shared(RlsCase):
         client.ask("d", [("user", "ann-who-is-secret")])
         self.assertNotIn(b"ann-who-is-secret", redis.contents())
 
-    def lose_redis(self, on_failure):
+    def lose_redis(self, on_failure, **options):
         redis = self.redis()
-        client = self.serve_limits(domain(limit("user", 1)), redis=redis,
+        client = self.serve_limits(domain(limit("user", 1)), redis=redis, **options,
                                    store={"on_failure": on_failure, "timeout": "100ms", "connect_timeout": "100ms"})
         self.assertEqual(client.ask("d", [("user", "ann")]).code, "OK")
         redis.stop()
@@ -356,8 +356,10 @@ class Shared(RlsCase):
         self.assertEqual(client.ask("d", [("nothing", "1")]).code, "OK")
 
     def test_without_redis_allow_is_ok(self):
-        client = self.lose_redis("allow")
+        client = self.lose_redis("allow", access_log={"path": "access.log"})
         self.assertEqual(codes(client.ask("d", [("user", "bob")]) for _ in range(3)), ["OK"] * 3)
+        line = self.log_lines(self.weir, 4)[-1]
+        self.assertEqual((line["decision"], line["store"]), ("allowed", "local"))
 
     def test_without_redis_local_counts_in_this_instance(self):
         client = self.lose_redis("local")
