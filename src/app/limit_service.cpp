@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,23 @@ bool is_by_override(const rules::Decision& decision) {
   using rules::OverrideEffect;
   return decision.override_effect != OverrideEffect::none &&
          decision.override_effect != OverrideEffect::malformed;
+}
+
+/// Whether the policy is that of a limit with requests_per_unit 0. Its numbers are not used.
+bool denies_all(std::span<const options::DescriptorNode> nodes, std::size_t policy) {
+  return std::ranges::any_of(nodes, [&](const options::DescriptorNode& node) {
+    const bool is_it = node.limit && node.limit->policy == policy && node.limit->denies_all;
+    return is_it || denies_all(node.children, policy);
+  });
+}
+
+bool denies_all(const config::Config& config, const limiter::Policy& policy) {
+  if (!config.rate_limit_service) return false;
+  const auto index = static_cast<std::size_t>(&policy - config.limiter.policies.data());
+  return std::ranges::any_of(config.rate_limit_service->domains,
+                             [&](const options::DescriptorDomain& domain) {
+                               return denies_all(domain.descriptors, index);
+                             });
 }
 
 /// The numbers in force, with the names of `weir explain --json`.
@@ -220,14 +238,17 @@ void LimitService::read_entries(const std::shared_ptr<Call>& call) {
 /// `entries`: nullptr if the policy has none.
 void LimitService::show(Call& call, const store::EntryReport* entries) {
   const LimitQuery& query = call.query;
-  const rules::Decision& decision = call.decision;
+  rules::Decision& decision = call.decision;
+  const bool is_denied = denies_all(*call.config, *query.policy);
+  if (is_denied) decision = {};
   json::Object body;
   body.text("store", call.is_shared ? "redis" : "memory");
   if (!query.key.identity.empty()) body.text("identity", query.key.identity);
   body.text("hash", to_hex(query.key.hash))
       .text("policy", query.policy->name)
       .text("algorithm", rules::to_string(query.policy->numbers.algorithm))
-      .json("numbers", numbers_text(decision, query))
+      .json("numbers", is_denied ? json::Object().flag("denied", true).text("from", "file").str()
+                                 : numbers_text(decision, query))
       .number("remaining", decision.remaining)
       .number("held", decision.held_by_others)
       .json("reset_after", seconds(decision.reset_after))

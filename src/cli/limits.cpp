@@ -182,6 +182,7 @@ std::string line_of_limit(const ordered_json& limit) {
                      "): ";
   const std::string from = reply_text(numbers.at("from"));
   const std::string source = (from == "override" ? "an " : "the ") + from;
+  if (from == "file") return line + "denied, requests_per_unit is 0";
   if (numbers.contains("denied")) return line + "denied by " + source;
   if (numbers.contains("unlimited")) return line + "unlimited by " + source;
   line += reply_text(limit.at("remaining")) + " of " + reply_text(numbers.at("limit")) + " left";

@@ -38,10 +38,23 @@ class Commands(RlsCase):
         shown = run("limits", "show", "--policy", "d.user", "--key", f"hash:{logged}", "--admin", admin)
         self.assertIn("2 of 3 left", shown.stdout)
 
+    def test_a_limit_of_0_is_denied_whatever_the_numbers_of_its_policy_are(self):
+        self.serve_limits(domain(limit("user", 3, descriptors=[limit("path", 0)])), identity_secret=SECRET)
+        admin = "http://%s:%d" % self.weir.admin_address
+        call = ["--domain", "d", "--descriptor", "user=ann", "path=/"]
+        key = json.loads(self.command("explain", *call, "--json"))["limits"][0]["identity"]["hash"]
+        shown = run("limits", "show", "--policy", "d.user.path", "--key", f"hash:{key}", "--admin", admin)
+        self.assertEqual(shown.stdout, f"hash:{key}, policy d.user.path (fixed_window): denied, requests_per_unit is 0\n")
+        explained = json.loads(self.command("explain", *call, "--json", "--live", admin))["limits"][0]
+        self.assertEqual(explained["numbers"], {"denied": True, "from": "file"})
+
     def test_wrong_usage_names_what_is_wrong_and_shows_no_value(self):
         self.serve_limits(domain(limit("user", 3)))
         rows = [
             (["explain", "--domain", "d", "--descriptor", "s3cret"], "--descriptor: expected an entry KEY=VALUE"),
+            (["explain", "--domain", "d", "--descriptor", ""], "--descriptor: expected an entry KEY=VALUE, such as"),
+            (["explain", "--domain", "d", "--descriptor", "", "a=s3cret"], "--descriptor: expected an entry KEY=VALUE"),
+            (["explain", "--domain", "d", "--descriptor", "a=b", "", "c=d"], "--descriptor: expected an entry KEY=VALUE"),
             (["explain", "--domain", "d"], "--descriptor: write at least one"),
             (["explain", "--descriptor", "a=s3cret"], "--descriptor requires --domain"),
             (["explain"], "URL is required"),
