@@ -213,11 +213,19 @@ void add_explain(CLI::App& root, Action& chosen) {
           ->excludes(method)
           ->excludes(peer)
           ->excludes(header);
+  // The parser's own conversion of lists in a list takes an empty text as the end of one.
+  const CLI::callback_t add_descriptor = [options](const CLI::results_t& texts) {
+    options->call.descriptors.push_back(texts);
+    return true;
+  };
   command
-      ->add_option("--descriptor", options->call.descriptors,
+      ->add_option("--descriptor", add_descriptor,
                    "A descriptor of the call, with its entries in order; may be given several "
                    "times")
       ->type_name("KEY=VALUE")
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args()
+      ->trigger_on_parse()
       ->needs(domain);
   add_admin_target(*command, options->live,
                    "Also show the overrides and the present state of each key in a running "
