@@ -72,6 +72,7 @@ std::optional<InvalidRequest> RateLimitCall::prepare(const CallRules& rules, Met
   limits_.clear();
   decisions_ = 0;
   is_judged_ = false;
+  alone_ = 0;
   if (const auto invalid = applied_.find(request_, rules, method, limiter)) return invalid;
   place();
   return std::nullopt;
@@ -111,6 +112,7 @@ bool RateLimitCall::decide(std::size_t decision, store::Completion& completion, 
 
 void RateLimitCall::conclude(std::size_t decision, const store::Result& result) {
   limiter_->conclude(*evaluations_[decision], result);
+  alone_ = result.alone;
 }
 
 const limiter::Policy& RateLimitCall::policy_of(const AppliedLimit& applied) const {
@@ -164,9 +166,10 @@ void RateLimitCall::give_back_charges(Instant now) {
   if (!is_denied_ || rules_->descriptors.options().charges_each || decisions_ == 0) return;
   const limiter::Verdict& decided = evaluations_.front()->verdict;
   if (decided.outcome != limiter::Outcome::allowed) return;
-  const bool alone = decided.decider == limiter::Decider::local;
   for (AppliedLimit& applied : applied_.all()) {
     if (!applied.is_decided || !applied.decision.allowed || applied.claim.cost == 0) continue;
+    const bool alone =
+        decided.decider == limiter::Decider::local || store::contains(alone_, applied.index);
     give_back(applied, applied.claim.cost, alone, now);
     show_given_back(applied.decision, applied.claim.cost);
   }

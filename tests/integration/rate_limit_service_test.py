@@ -365,6 +365,16 @@ class Shared(RlsCase):
         client = self.lose_redis("local")
         self.assertEqual(codes(client.ask("d", [("user", "bob")]) for _ in range(2)), ["OK", "OVER_LIMIT"])
 
+    def test_without_redis_a_look_that_denies_charges_nothing(self):
+        redis = self.redis()
+        client = self.serve_limits(domain(limit("user", 1), limit("team", 9)), redis=redis,
+                                   store={"on_failure": "local", "timeout": "100ms", "connect_timeout": "100ms"})
+        redis.stop()
+        look = descriptor(("user", "bob"), hits_addend=0)
+        self.assertEqual([client.ask("d", *asked).code for asked in ([[("user", "bob")]], [[("team", "a")], look])],
+                         ["OK", "OVER_LIMIT"])
+        self.assertEqual(client.ask("d", descriptor(("team", "a"), hits_addend=0)).remaining, [9])
+
 
 class Records(RlsCase):
     """Metrics and the access log."""
