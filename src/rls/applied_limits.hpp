@@ -81,7 +81,7 @@ class AppliedLimits {
 
  private:
   // Return the reason if the request is not valid; nullptr: it is.
-  const InvalidRequest* add_limits(const DomainRules& domain, std::size_t descriptor);
+  const InvalidRequest* add_limits(const DomainRules& domain, std::size_t index);
   const InvalidRequest* add_file_limit(const FileLimit& found, std::size_t index);
   const InvalidRequest* add_stated(const DomainRules& domain, std::size_t index);
   const InvalidRequest* add_policy(const options::PolicyDescriptor& own, std::size_t index);
