@@ -35,10 +35,17 @@ rules[1] = {
       state.start = window_start(policy, now)
       state.begins = not state.absent
     end
-    state.used = used + taken
-    state.entries = state.entries or {}
-    state.entries[#state.entries + 1] = string.format(
-      '%.0f\t%.0f\t%.0f\t%.0f\t%s', now, taken, state.used, state.start, policy.attributes)
+    state.used, state.entries = used, state.entries or {}
+    -- An entry for each text of a settlement (holds.lua), until the units are used up.
+    for _, text in ipairs(policy.texts or {{taken, policy.attributes}}) do
+      local part = min(text[1], taken)
+      taken = taken - part
+      if part > 0 then
+        state.used = state.used + part
+        state.entries[#state.entries + 1] = string.format(
+          '%.0f\t%.0f\t%.0f\t%.0f\t%s', now, part, state.used, state.start, text[2])
+      end
+    end
   end,
   admit = admit_in_window,
   level = level_of_window,

@@ -5,7 +5,7 @@
 -- ARGV, for each claim:
 --   0 if it holds nothing, 1 if its units are held, 2 for a settlement; 3 and 4: the same as 1 and 2,
 --     for a field whose lease cannot have ended; 5 to 8: the same as 1 to 4, with a refund
---   after 1 to 8, seven arguments of the caller's field (own_from() in holds.lua)
+--   after 1 to 8, eight arguments of the caller's field (own_from() in holds.lua)
 --   after 5 to 8, the units to give back
 --   the arguments of arguments.lua
 -- All entries are settlements, or none.
@@ -47,7 +47,7 @@ for i = 1, #KEYS / 3 do
   argument = argument + 1
   if kind ~= '0' then
     own = own_from(argument)
-    argument = argument + 7
+    argument = argument + 8
     if kind > '4' then
       own.refund, has_refunds = ARGV[argument] + 0, true
       kind, argument = string.format('%.0f', kind - 4), argument + 1

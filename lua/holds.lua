@@ -62,7 +62,8 @@ local function paid_by_idle(policy, idle, debt)
   return units + more, time + ceil_span_of(policy, more)
 end
 
--- Charges the state. `policy`: that of a claim, which may have other attributes.
+-- Charges the state. `policy`: that of a claim, which may have other attributes, or texts of each
+-- charge (attributed_window.lua).
 local function take(held, units, policy)
   if units <= 0 then return end
   policy.rule.charge(policy, held.state, units, held.now)
@@ -85,8 +86,9 @@ local function repay(held)
   if held.debt == 0 then held.idle_from = 0 end
 end
 
--- Releases units and charges the actual ones. Those without room become a debt.
-local function settle_hold(held, units, actual)
+-- Releases units and charges the actual ones. Those without room become a debt. `texts`: nil, or those
+-- of the actual ones.
+local function settle_hold(held, units, actual, texts)
   local policy = held.policy
   repay(held)
   local released = max(0, min(units, held.units))
@@ -95,7 +97,9 @@ local function settle_hold(held, units, actual)
   local free = max(room_in(held) - held.units, 0)
   if policy.count_rejected then free = max(free, released) end
   local charged = min(actual, free)
+  policy.texts = texts
   take(held, charged, policy)
+  policy.texts = nil
   if actual > charged then
     held.debt = min(held.debt + actual - charged, exact_limit)
     held.idle_from = max(held.idle_from, whole_from(held))
@@ -204,12 +208,25 @@ local function end_expired(held)
   held.ended = units
 end
 
+-- The texts of the last `units` that a list has, oldest first: {units, text}, ...
+local function last_texts(list, units)
+  local all, last = {}, {}
+  for count, text in list:gmatch('(%d+)\t([^\n]*)\n') do all[#all + 1] = {count + 0, text} end
+  for i = #all, 1, -1 do
+    local taken = min(all[i][1], units)
+    if taken > 0 then table.insert(last, 1, {taken, all[i][2]}) end
+    units = units - taken
+  end
+  if units > 0 then table.insert(last, 1, {units, ''}) end
+  return last
+end
+
 -- The caller's totals of its field: see src/redis/hold_table.hpp.
 local function own_from(i)
   local own = {
     name = ARGV[i], taken = ARGV[i + 1] + 0, sent_released = ARGV[i + 2] + 0,
     sent_charged = ARGV[i + 3] + 0, released = ARGV[i + 4] + 0, charged = ARGV[i + 5] + 0,
-    formers = ARGV[i + 6], names = {}, lost = 0,
+    formers = ARGV[i + 6], texts = ARGV[i + 7], names = {}, lost = 0,
   }
   own.names[own.name] = true
   for name in own.formers:gmatch('(%x+) %d+') do own.names[name] = true end
@@ -260,7 +277,8 @@ local function apply_own(held, is_free)
   if release > 0 or charge > 0 then
     local attributes = policy.attributes
     policy.attributes = attributes and ''
-    settle_hold(held, release, is_free and 0 or charge)
+    charge = is_free and 0 or charge
+    settle_hold(held, release, charge, attributes and last_texts(own.texts, charge))
     policy.attributes = attributes
   end
 end

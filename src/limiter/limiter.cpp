@@ -154,7 +154,8 @@ void Limiter::note_holds(Evaluation& evaluation, const store::Result& result) {
         {.policy = alone ? claim.local_policy : claim.policy,
          .key = {.identity = claim.identity, .policy_id = claim.policy_id},
          .held = evaluation.decisions[i].held,
-         .alone = alone});
+         .alone = alone,
+         .attributes = store::copied_attributes(claim)});
     evaluation.held.limits.push_back({.policy = &policy, .charge = evaluation.policies[i].charge});
     counters_of(policy).held.add(evaluation.decisions[i].held);
   }

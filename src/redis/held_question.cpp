@@ -7,7 +7,7 @@
 namespace weir::redis {
 namespace {
 
-constexpr std::size_t field_arguments = 7;
+constexpr std::size_t field_arguments = 8;
 constexpr std::size_t keys_of_claim = 3;
 
 /// The first argument of a claim.
@@ -41,6 +41,17 @@ void append_formers(std::string& out, const FieldNumbers& numbers) {
   append_bulk(out, text);
 }
 
+void append_charge_texts(std::string& out, std::span<const ChargeText> texts) {
+  std::string lines;
+  for (const ChargeText& text : texts) {
+    lines += std::to_string(text.units);
+    lines += '\t';
+    lines += text.attributes;
+    lines += '\n';
+  }
+  append_bulk(out, lines);
+}
+
 void append_field(std::string& out, NumbersOf kind, const HoldTable::Sent& sent) {
   const FieldNumbers& numbers = sent.held->numbers;
   append_number(out, static_cast<std::int64_t>(kind) + (sent.refund > 0 ? with_refund : 0));
@@ -51,6 +62,7 @@ void append_field(std::string& out, NumbersOf kind, const HoldTable::Sent& sent)
   append_number(out, numbers.released);
   append_number(out, numbers.charged);
   append_formers(out, numbers);
+  append_charge_texts(out, sent.held->texts);
   if (sent.refund > 0) append_number(out, sent.refund);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "redis/question_command.hpp"
 #include "rules/span.hpp"
 
 namespace weir::redis {
@@ -14,6 +15,23 @@ constexpr Duration renewed_after = hold_lease / 3;
 constexpr Duration certain_for = hold_lease / 2;
 /// A field is replaced before its numbers could exceed what a double can count.
 constexpr std::int64_t large = rules::exact_limit / 4;
+
+void drop_newest(std::vector<ChargeText>& texts, std::int64_t units) {
+  while (units > 0 && !texts.empty()) {
+    const std::int64_t dropped = std::min(units, texts.back().units);
+    units -= dropped;
+    texts.back().units -= dropped;
+    if (texts.back().units == 0) texts.pop_back();
+  }
+}
+
+void drop_confirmed_texts(HeldKey& held) {
+  std::int64_t unconfirmed = held.numbers.charged - held.done_charged;
+  auto first = held.texts.end();
+  while (first != held.texts.begin() && unconfirmed > 0)
+    unconfirmed -= (--first)->units;
+  held.texts.erase(held.texts.begin(), first);
+}
 
 }  // namespace
 
@@ -99,6 +117,7 @@ void HoldTable::answered(const Sent& sent, const Reply& reply) {
     held.done_charged = std::max(held.done_charged, sent.charged);
     held.renewed_at = std::max(held.renewed_at, sent.at);
     held.numbers.formers.clear();
+    drop_confirmed_texts(held);
     if (reply.lost > 0) write_off(held, sent);
     held.numbers.taken += reply.taken;
     counters_.held.add(reply.taken);
@@ -167,12 +186,21 @@ void HoldTable::release(HeldKey& held, std::int64_t units) {
   counters_.held.add(-released);
 }
 
+void HoldTable::note_text(HeldKey& held, std::int64_t units, const store::Settlement& settlement) {
+  if (held.texts.size() < most_charge_texts) {
+    held.texts.push_back({.units = units, .attributes = joined_attributes(settlement.attributes)});
+  } else {
+    held.texts.back() = {.units = held.texts.back().units + units, .attributes = {}};
+  }
+}
+
 /// Charges that no command has are taken back first: see the order in the header.
 void HoldTable::refund(HeldKey& held, std::int64_t units) {
   FieldNumbers& numbers = held.numbers;
   const std::int64_t sent = held.unanswered > 0 ? held.composed_charged : numbers.sent_charged;
   const std::int64_t unsent = std::min(units, numbers.charged - sent);
   numbers.charged -= unsent;
+  drop_newest(held.texts, unsent);
   held.refund = std::min(held.refund + units - unsent, rules::exact_limit);
 }
 
@@ -199,8 +227,9 @@ HeldKey* HoldTable::settle(const store::Settlement& settlement) {
   if (actual < 0) {
     refund(*held, -actual);
   } else {
-    held->numbers.charged = std::min(
-        held->numbers.charged + std::max<std::int64_t>(actual - gone, 0), rules::exact_limit);
+    const std::int64_t due = std::max<std::int64_t>(actual - gone, 0);
+    held->numbers.charged = std::min(held->numbers.charged + due, rules::exact_limit);
+    if (due > 0 && !settlement.attributes.empty()) note_text(*held, due, settlement);
   }
   queue(*held);
   return held;
@@ -216,6 +245,7 @@ void HoldTable::forget(const store::Key& key, rules::Algorithm algorithm) {
   held.numbers = {.field = random_.next(), .formers = {}};
   held.done_released = held.done_charged = held.written_off = held.outlived = 0;
   held.refund = held.composed_charged = 0;
+  held.texts.clear();
   held.is_ambiguous = false;
   held.renewed_at = {};
   drop_if_idle(held);

@@ -21,6 +21,10 @@
 // before the charges of their command, in the order of the settlements: a refund first takes what
 // is charged but not sent.
 //
+// The entries of an attributed window name who has caused them. So its commands also have the text
+// of each charge that is not confirmed; the script uses the last ones, for as many units as it
+// charges.
+//
 // Bounded: a key beyond the bound is not held. Pure; not thread-safe.
 #pragma once
 
@@ -45,6 +49,10 @@ namespace weir::redis {
 /// The lease of a field lasts so long from the latest command for its key. As in lua/holds.lua.
 inline constexpr Duration hold_lease = std::chrono::seconds(10);
 
+/// Charges of one key that keep their own text until Redis has confirmed them. Those beyond have
+/// one entry without text.
+inline constexpr std::size_t most_charge_texts = 32;
+
 /// The totals of a field as a command has them: the arguments of own_from() in lua/holds.lua.
 struct FieldNumbers {
   struct Former {
@@ -60,6 +68,12 @@ struct FieldNumbers {
   boost::container::static_vector<Former, 3> formers;
 };
 
+/// The text of charges, for the entries of an attributed window.
+struct ChargeText {
+  std::int64_t units = 0;
+  std::string attributes;  ///< as the argument of a claim has them; empty: not known any more
+};
+
 struct HeldKey {
   store::Key key;
   rules::Algorithm algorithm{};
@@ -67,6 +81,8 @@ struct HeldKey {
   std::size_t argument_count = 0;
 
   FieldNumbers numbers;
+  /// Of the latest charges that Redis has not confirmed, oldest first; at most most_charge_texts.
+  std::vector<ChargeText> texts;
   std::int64_t done_released = 0;  ///< confirmed by a reply
   std::int64_t done_charged = 0;
   std::int64_t outlived = 0;          ///< units in flight that the field lost with its lease
@@ -165,6 +181,7 @@ class HoldTable {
   void write_off(HeldKey& held, const Sent& sent);
   void release(HeldKey& held, std::int64_t units);
   static void refund(HeldKey& held, std::int64_t units);
+  static void note_text(HeldKey& held, std::int64_t units, const store::Settlement& settlement);
   void drop_if_idle(HeldKey& held);
 
   Random random_;

@@ -42,11 +42,7 @@ char printable_character(char c) {
   return byte < 0x20 || byte == 0x7f ? ' ' : c;
 }
 
-void append_attributes(std::string& out, std::span<const std::string_view> attributes) {
-  std::size_t size = attributes.empty() ? 0 : attributes.size() - 1;
-  for (const std::string_view attribute : attributes)
-    size += rules::attribute_text(attribute).size();
-  append_bulk_header(out, size);
+void append_texts(std::string& out, const auto& attributes) {
   const char* divider = "";
   for (const std::string_view attribute : attributes) {
     out += divider;
@@ -54,6 +50,14 @@ void append_attributes(std::string& out, std::span<const std::string_view> attri
       out += printable_character(c);
     divider = "\t";
   }
+}
+
+void append_attributes(std::string& out, std::span<const std::string_view> attributes) {
+  std::size_t size = attributes.empty() ? 0 : attributes.size() - 1;
+  for (const std::string_view attribute : attributes)
+    size += rules::attribute_text(attribute).size();
+  append_bulk_header(out, size);
+  append_texts(out, attributes);
   out += "\r\n";
 }
 
@@ -87,6 +91,12 @@ void append_arguments(std::string& out, const Claim& claim, std::uint32_t repeat
   each_number(*claim.policy, [&out](std::int64_t number) { append_number(out, number); });
   if (claim.policy->algorithm == Algorithm::attributed_window)
     append_attributes(out, claim.attributes);
+}
+
+std::string joined_attributes(std::span<const std::string> attributes) {
+  std::string joined;
+  append_texts(joined, attributes);
+  return joined;
 }
 
 std::string_view state_code(Algorithm algorithm) {

@@ -56,6 +56,8 @@ void append_overrides_key_bulk(std::string& out, const KeySpace& keys, const Has
 /// The arguments of a claim, as lua/arguments.lua reads them, and their number.
 void append_arguments(std::string& out, const store::Claim& claim, std::uint32_t repeats);
 std::size_t arguments_of(const store::Claim& claim);
+/// Attributes as the argument of a claim has them: cut, printable, separated by tabs.
+std::string joined_attributes(std::span<const std::string> attributes);
 
 /// The set whose script_for() decides these claims.
 AlgorithmSet algorithms_of(std::span<const store::Claim> claims);

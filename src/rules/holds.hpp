@@ -189,10 +189,11 @@ void give_back(const Policy& policy, State& state, Holds& holds, Instant now, st
 /// Ends a hold: releases `held` and charges `actual`, limited to exact_limit. Free room excludes
 /// what other requests hold; what exceeds it becomes a debt. The start of a live window stays. A
 /// negative `actual` is a refund of -actual units, as give_back(). With concurrency nothing is
-/// charged.
-template <class State>
+/// charged. `charge_units(units)` charges the state for this settlement; a debt that is repaid is
+/// charged without it.
+template <class State, class ChargeUnits>
 void settle(const Policy& policy, State& state, Holds& holds, Instant now, std::int64_t held,
-            std::int64_t actual) {
+            std::int64_t actual, ChargeUnits charge_units) {
   repay(policy, state, holds, now);
   const std::int64_t released = std::clamp<std::int64_t>(held, 0, holds.held);
   holds.held -= released;
@@ -206,10 +207,17 @@ void settle(const Policy& policy, State& state, Holds& holds, Instant now, std::
     // Denied requests that count may have used the room of a hold. They do not make it a debt.
     const std::int64_t charged =
         std::min(due, policy.count_rejected ? std::max(free, released) : free);
-    charge(policy, state, now, charged);
+    charge_units(charged);
     owe(holds, due - charged, now);
     repay(policy, state, holds, now);
   }
+}
+template <class State>
+void settle(const Policy& policy, State& state, Holds& holds, Instant now, std::int64_t held,
+            std::int64_t actual) {
+  settle(policy, state, holds, now, held, actual, [&]([[maybe_unused]] std::int64_t units) {
+    if constexpr (!std::is_same_v<State, ConcurrencyState>) charge(policy, state, now, units);
+  });
 }
 
 /// As decision_of(), beside holds.

@@ -85,6 +85,17 @@ void write_decision(Asked& asked, const State& state, const rules::Holds& holds,
     asked.decision->held = asked.admission.units;
 }
 
+/// Charges a state for a settlement.
+template <class State>
+void charge_for(State& state, const HoldEnd& end, Instant now, std::int64_t units) {
+  if constexpr (std::is_same_v<State, rules::AttributedWindowState>) {
+    const std::vector<std::string_view> texts(end.attributes.begin(), end.attributes.end());
+    charge(*end.policy, state, now, units, texts);
+  } else if constexpr (!std::is_same_v<State, rules::ConcurrencyState>) {
+    charge(*end.policy, state, now, units);
+  }
+}
+
 /// Gives units back to a key without holds, which keeps its form. A state of another algorithm has
 /// none of them.
 template <class State>
@@ -170,7 +181,8 @@ bool end_hold(Shard& shard, const HoldEnd& end) {
     Beside<State>& key = widen<State>(shard, slot, end.hash, policy.algorithm);
     const std::int64_t before = key.holds.held;
     refresh(policy, key, shard.latest());
-    settle(policy, key.state, key.holds, shard.latest(), end.held, end.actual);
+    settle(policy, key.state, key.holds, shard.latest(), end.held, end.actual,
+           [&](std::int64_t units) { charge_for(key.state, end, shard.latest(), units); });
     shard.add_held(key.holds.held - before);
     set_whole_at(*slot, policy, key);
     // A key that is empty stays protected from eviction until a request shows that it is not.

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "store/asked.hpp"
 #include "store/shard.hpp"
@@ -25,6 +27,7 @@ struct HoldEnd {
   std::uint64_t hash = 0;
   std::int64_t held = 0;
   std::int64_t actual = 0;
+  std::span<const std::string> attributes{};  ///< as in Settlement
 };
 
 /// Ends a hold at the latest instant of the shard. An absent key is charged as a fresh one. Returns

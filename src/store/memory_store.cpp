@@ -167,7 +167,8 @@ bool MemoryStore::end(const Settlement& settlement, Instant now) try {
   HoldEnd hold{.policy = settlement.policy,
                .hash = key_hash_(key.identity, key.policy_id),
                .held = settlement.held,
-               .actual = settlement.actual};
+               .actual = settlement.actual,
+               .attributes = settlement.attributes};
   Claim claim;
   claim.policy = settlement.policy;
   claim.identity = key.identity;

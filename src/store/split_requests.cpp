@@ -156,7 +156,8 @@ void SplitRequests::settle(Split& split, const Result& result, Instant now) {
                              .key = {.identity = claim.identity, .policy_id = claim.policy_id},
                              .held = decision.held,
                              .actual = actual,
-                             .alone = is_alone});
+                             .alone = is_alone,
+                             .attributes = copied_attributes(claim)});
     }
     if (!is_charged)
       decision.remaining = std::min(decision.remaining + decision.held, decision.limit);

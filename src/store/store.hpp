@@ -10,10 +10,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/siphash.hpp"
 #include "base/time.hpp"
+#include "rules/attributed_window.hpp"
 #include "rules/decision.hpp"
 #include "store/claim.hpp"
 #include "store/error.hpp"
@@ -109,7 +112,18 @@ struct Settlement {
   std::int64_t held = 0;    ///< units to release
   std::int64_t actual = 0;  ///< units to charge; negative: a refund of -actual units
   bool alone = false;       ///< this instance's own store holds the units: see Result::alone
+  /// attributed_window: the fields of the entry. Copies, because the request may have ended.
+  std::vector<std::string> attributes{};
 };
+
+/// The attributes of a claim, for its settlement.
+inline std::vector<std::string> copied_attributes(const Claim& claim) {
+  std::vector<std::string> texts;
+  texts.reserve(claim.attributes.size());
+  for (const std::string_view text : claim.attributes)
+    texts.emplace_back(rules::attribute_text(text));
+  return texts;
+}
 
 class Store {
  public:

@@ -144,6 +144,32 @@ inline void a_look_shows_the_units_held_beside_a_debt(StoreUnderTest& store) {
   });
 }
 
+inline void entries_show_who_was_charged_later(StoreUnderTest& store) {
+  const auto window = policy(rules::Algorithm::attributed_window, 8, 10s);
+  const Claim three = holding(window, 1, 3);
+  REQUIRE(ask(store, epoch, {three}).admitted);
+  REQUIRE(ask(store, epoch, {three}).admitted);
+  CHECK(store.entries(three, epoch).entries.empty());
+  Settlement together[] = {settlement_of(three, 3, 2), settlement_of(three, 3, 1)};
+  together[0].attributes = {"alice", "curl/8.0"};
+  together[1].attributes = {"bob", "two\twords"};
+  store.settle(together, epoch + 1s);
+  Settlement later = settlement_of(three, 0, 9);
+  later.attributes = {"carol", ""};
+  settle_one(store, later, epoch + 2s);
+  // Carol's other four units are a debt.
+  const auto found = store.entries(three, epoch + 2s).entries;
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].at == epoch + 1s);
+  CHECK(found[0].units == 2);
+  CHECK(found[0].attributes == std::vector<std::string>{"alice", "curl/8.0"});
+  CHECK(found[1].units == 1);
+  CHECK(found[1].attributes[0] == "bob");
+  CHECK(found[2].at == epoch + 2s);
+  CHECK(found[2].units == 5);
+  CHECK(found[2].attributes[0] == "carol");
+}
+
 inline void settling_an_absent_key_charges_a_fresh_one(StoreUnderTest& store) {
   with_each_policy(holding_algorithms, 5, 10s, [&](const rules::Policy& limit, std::uint64_t who) {
     const Claim three = holding(limit, who, 3);
@@ -275,6 +301,7 @@ inline constexpr ContractCase hold_contract[] = {
     {"holding claims on one key see each other", holding_claims_on_one_key_see_each_other},
     {"overdraft holds what is left", overdraft_holds_what_is_left},
     {"a peek shows holds as used", a_peek_shows_holds_as_used},
+    {"entries show who was charged later", entries_show_who_was_charged_later},
     {"a look shows the units held", a_look_shows_the_units_held},
     {"a look shows the units held beside a debt", a_look_shows_the_units_held_beside_a_debt},
     {"settling an absent key charges a fresh one", settling_an_absent_key_charges_a_fresh_one},

@@ -54,32 +54,42 @@ class Limits(OverrideCase):
                 self.assertEqual(self.look(weir, name)["remaining"], 2)
                 self.assertEqual(self.get(weir, name).status, 200)
 
-    def check_entries(self, weir):
+    def check_entries(self, weir, policy="seen"):
         """Who used up an attributed window: the attributes of its requests, the oldest first."""
-        self.assertEqual(self.look(weir, "seen")["entries"], [])
-        for agent in ("curl", "bot"):
+        self.assertEqual(self.look(weir, policy)["entries"], [])
+        for count, agent in enumerate(("curl", "bot"), 1):
             with weir.connect() as client:
-                client.request("GET", "/seen", {"X-Api-Key": KEY, "User-Agent": agent, "X-Token": "open-sesame"})
-        found = self.look(weir, "seen")
+                client.request("GET", "/" + policy,
+                               {"X-Api-Key": KEY, "User-Agent": agent, "X-Token": "open-sesame"})
+            # A policy with `charge` is charged after the response.
+            eventually(lambda: len(self.look(weir, policy)["entries"]) == count, "the entry")
+        found = self.look(weir, policy)
         self.assertEqual([entry["attributes"]["header:user-agent"] for entry in found["entries"]], ["curl", "bot"])
         self.assertEqual([entry["units"] for entry in found["entries"]], [1, 1])
         self.assertTrue(found["entries_complete"])
         self.assertNotIn("open-sesame", json.dumps(found))
-        shown = run("limits", "show", "--admin", "http://{}:{}".format(*weir.admin_address), "--policy", "seen",
+        shown = run("limits", "show", "--admin", "http://{}:{}".format(*weir.admin_address), "--policy", policy,
                     "--identity", "api_key", "--key", KEY)
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
         self.assertIn("curl", shown.stdout)
 
     SEEN = {"policies": {**policies(), "seen": {"algorithm": "attributed_window", "rate": "5/10h",
-                                                "attributes": ["header:user-agent", "identity:token"]}},
+                                                "attributes": ["header:user-agent", "identity:token"]},
+                         "charged": {"algorithm": "attributed_window", "rate": "5/10h",
+                                     "charge": {"status": [200]},
+                                     "attributes": ["header:user-agent", "identity:token"]}},
             "identities": {"api_key": {"header": "X-Api-Key"}, "token": {"header": "X-Token"}},
-            "routes": [answering("/seen", "seen", "api_key"), *OverrideCase.routes()]}
+            "routes": [answering("/seen", "seen", "api_key"), answering("/charged", "charged", "api_key"), *OverrideCase.routes()]}
 
     def test_the_entries_of_an_attributed_window_in_the_memory_store(self):
-        self.check_entries(self.alone(**self.SEEN))
+        weir = self.alone(**self.SEEN)
+        self.check_entries(weir)
+        self.check_entries(weir, "charged")
 
     def test_the_entries_of_an_attributed_window_in_redis(self):
-        self.check_entries(self.shared(workers=2, **self.SEEN)[0])
+        weir = self.shared(workers=2, **self.SEEN)[0]
+        self.check_entries(weir)
+        self.check_entries(weir, "charged")
 
     def test_names_to_choose_from(self):
         weir = self.alone()

@@ -312,6 +312,61 @@ TEST_CASE("a refund takes charges that are not sent, and those of a command are 
   CHECK(sent.charged == 9);
 }
 
+TEST_CASE("the texts of charges stay until Redis has confirmed them") {
+  TableFixture fixture;
+  constexpr auto algorithm = Algorithm::attributed_window;
+  fixture.policy.algorithm = algorithm;
+  const auto charge = [&](std::int64_t units, std::vector<std::string> attributes) {
+    HeldKey* const held = fixture.table.settle({.policy = &fixture.policy,
+                                                .key = held_key,
+                                                .actual = units,
+                                                .attributes = std::move(attributes)});
+    REQUIRE(held != nullptr);
+    return held;
+  };
+  const auto texts_of = [](const HeldKey& held) {
+    std::string all;
+    for (const ChargeText& text : held.texts)
+      all += std::to_string(text.units) + text.attributes + ' ';
+    return all;
+  };
+  HeldKey& held = *charge(2, {"a", "x"});
+  charge(1, {"b", ""});
+  CHECK(texts_of(held) == "2a\tx 1b\t ");
+  const HoldTable::Sent first = fixture.send(held);
+  charge(4, {"c"});
+  SECTION("a reply confirms those of its command") {
+    fixture.table.answered(first, {});
+    CHECK(texts_of(held) == "4c ");
+    fixture.table.answered(fixture.send(held), {});
+    CHECK(fixture.queued(algorithm).empty());
+    CHECK(fixture.table.is_empty());
+  }
+  SECTION("those of a command that Redis has refused or that is lost go with the next one") {
+    fixture.table.lost(first);
+    const HoldTable::Sent second = fixture.send(held);
+    CHECK(texts_of(held) == "2a\tx 1b\t 4c ");
+    fixture.table.not_run(second);
+    fixture.table.answered(fixture.send(held), {});
+    CHECK(held.texts.empty());
+  }
+  SECTION("a refund takes the newest that no command has") {
+    charge(-3, {"c"});
+    CHECK(texts_of(held) == "2a\tx 1b\t 1c ");
+  }
+  SECTION("a reset removes them") {
+    fixture.table.forget(held_key, algorithm);
+    CHECK(held.texts.empty());
+  }
+  SECTION("beyond the bound they are one, without a text") {
+    for (std::size_t i = 0; i < most_charge_texts; ++i)
+      charge(1, {"d"});
+    CHECK(held.texts.size() == most_charge_texts);
+    CHECK(held.texts.back().units == 4);
+    CHECK(held.texts.back().attributes.empty());
+  }
+}
+
 TEST_CASE("concurrency has nothing to give back") {
   TableFixture fixture;
   CHECK(fixture.settle(0, -4, Algorithm::concurrency) == nullptr);
