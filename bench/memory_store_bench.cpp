@@ -122,7 +122,7 @@ void measure_decide() {
   limiter::Options options;
   options.identities.push_back({.name = "client", .source = {identity::FromClientAddress{}}});
   options.policies.emplace_back().numbers = gcra();
-  const identity::ClientAddressSettings client_settings;
+  const identity::ClientAddressOptions client_options;
   const std::vector<limiter::Limit> limits(1);
   store::MemoryStore store({.max_keys = 2 * key_count, .seed = 1});
   limiter::Limiter limiter(options, store);
@@ -141,7 +141,7 @@ void measure_decide() {
                                       .path = {},
                                       .client = client,
                                       .path_parameters = {},
-                                      .client_settings = client_settings}};
+                                      .client_options = client_options}};
     limiter.decide(evaluation, {&one, 1}, nobody, now);
   };
   for (std::uint64_t who = 0; who < key_count; ++who)

@@ -253,7 +253,7 @@ Result<OverrideKey> find_override_key(const OverrideOwner& written, const config
                    " combines several values; write hash:HEX, as in the access log"};
   }
   const std::string_view values[] = {written.key};
-  const auto keys = identity::written_keys(found->source, values, config::value_settings(config),
+  const auto keys = identity::written_keys(found->source, values, config::value_options(config),
                                            config.limiter.identity_key);
   if (keys.empty()) return no_request(*found, config);
   if (keys.size() > 1) return several_keys(*found, keys);

@@ -22,7 +22,7 @@ using Entries = std::vector<identity::DescriptorEntry>;
 struct DecidedCall {
   DecidedCall(const config::Config& config, const rls::DescriptorRules& rules)
       : instance(config.proxy, config.limiter, {.max_keys = 1024}),
-        values(config::value_settings(config)),
+        values(config::value_options(config)),
         call_rules{.descriptors = rules, .limits = config.limiter, .values = values} {}
 
   struct NoCompletion final : store::Completion {
@@ -46,7 +46,7 @@ struct DecidedCall {
   }
 
   offline::Instance instance;
-  identity::ValueSettings values;
+  identity::ValueOptions values;
   rls::CallRules call_rules;
   NoCompletion nobody;
   rls::RateLimitCall call;

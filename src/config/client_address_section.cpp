@@ -9,7 +9,7 @@ namespace weir::config {
 
 namespace {
 
-using Settings = identity::ClientAddressSettings;
+using identity::ClientAddressOptions;
 
 constexpr std::size_t most_proxies = 1024;
 constexpr std::size_t most_untrusted_fields = 256;
@@ -25,7 +25,7 @@ std::string_view family_of_all(const IpPrefix& prefix) {
   return {};
 }
 
-void read_trusted_proxies(const Cursor& in, Settings& to) {
+void read_trusted_proxies(const Cursor& in, ClientAddressOptions& to) {
   // An empty list is the explicit default.
   if (in.is_empty_list()) return;
   for_each_item(
@@ -40,16 +40,16 @@ void read_trusted_proxies(const Cursor& in, Settings& to) {
       });
 }
 
-void read_client_header(const Cursor& in, Settings& to) {
+void read_client_header(const Cursor& in, ClientAddressOptions& to) {
   auto name = read_field_name(in, "expected the name of a header field");
   if (!name) return;
   to.header_name = *std::move(name);
-  to.header = to.header_name == "x-forwarded-for" ? Settings::Header::x_forwarded_for
-              : to.header_name == "forwarded"     ? Settings::Header::forwarded
-                                                  : Settings::Header::single;
+  to.header = to.header_name == "x-forwarded-for" ? ClientAddressOptions::Header::x_forwarded_for
+              : to.header_name == "forwarded"     ? ClientAddressOptions::Header::forwarded
+                                                  : ClientAddressOptions::Header::single;
 }
 
-void read_untrusted_fields(const Cursor& in, Settings& to) {
+void read_untrusted_fields(const Cursor& in, ClientAddressOptions& to) {
   if (in.is_empty_list()) return;
   for_each_item(
       in, "a list of field names, such as [x-geo-country, x-internal-*]", most_untrusted_fields,
@@ -71,20 +71,22 @@ void read_untrusted_fields(const Cursor& in, Settings& to) {
       });
 }
 
-constexpr Key<Settings> client_address_keys[] = {
+constexpr Key<ClientAddressOptions> client_address_keys[] = {
     {.name = "trusted_proxies", .read = read_trusted_proxies},
     {.name = "header", .read = read_client_header},
-    {.name = "ipv4_prefix", .read = read::integer<1, 32, &Settings::ipv4_prefix>},
-    {.name = "ipv6_prefix", .read = read::integer<1, 128, &Settings::ipv6_prefix>},
+    {.name = "ipv4_prefix", .read = read::integer<1, 32, &ClientAddressOptions::ipv4_prefix>},
+    {.name = "ipv6_prefix", .read = read::integer<1, 128, &ClientAddressOptions::ipv6_prefix>},
     {.name = "untrusted_fields", .read = read_untrusted_fields},
-    {.name = "remove_untrusted_fields", .read = read::flag<&Settings::removes_untrusted_fields>},
+    {.name = "remove_untrusted_fields",
+     .read = read::flag<&ClientAddressOptions::removes_untrusted_fields>},
 };
 
 }  // namespace
 
 void read_client_address(const Cursor& in, Config& to) {
   read_table(in, client_address_keys, to.proxy.client_address);
-  const bool is_default = to.proxy.client_address.header == Settings::Header::x_forwarded_for;
+  const bool is_default =
+      to.proxy.client_address.header == ClientAddressOptions::Header::x_forwarded_for;
   if (!is_default && to.proxy.client_address.trusted_proxies.empty()) {
     in.at_key("header").warn("never read: trusted_proxies is empty, so the peer is the client");
   }

@@ -87,12 +87,12 @@ using SecretFields = std::vector<std::pair<std::string, Secret>>;
 
 /// The response to a denial as it is written: by a policy, or by the section `denied`, which has
 /// the defaults of all policies. Keys that are not written are empty.
-struct DenialSettings {
+struct DenialOptions {
   std::optional<int> status{};
   std::string content_type{};
   std::vector<limiter::DenialBody> bodies{};
   ConstantFields fields{};
-  friend bool operator==(const DenialSettings&, const DenialSettings&) = default;
+  friend bool operator==(const DenialOptions&, const DenialOptions&) = default;
 };
 
 /// Texts that are printed; nothing here changes how the program runs.
@@ -117,7 +117,7 @@ struct Config {
   StoreType store_type = StoreType::memory;
   MemoryStore memory;
   RedisStore redis;
-  DenialSettings denied{};  ///< of policies that set no other
+  DenialOptions denied{};  ///< of policies that set no other
   log::AccessLogOptions access_log;
   std::vector<int> event_percents{};    ///< of quotas; ascending, 1 to 100; empty: no events
   std::optional<Webhook> webhook{};     ///< of the events

@@ -101,7 +101,7 @@ void note_content(const Cursor& in, const FileContent& content) {
     in.warn(warning);
 }
 
-identity::ValueSettings value_settings(const Config& config) {
+identity::ValueOptions value_options(const Config& config) {
   return {.client = config.proxy.client_address,
           .path_ignores_case = config.proxy.path_variants.letter_case,
           .path_ignores_trailing_slash = config.proxy.path_variants.trailing_slash};
@@ -110,7 +110,7 @@ identity::ValueSettings value_settings(const Config& config) {
 limiter::PlanLineRules plan_line_rules(const Config& config, std::size_t identity) {
   return {.plans = config.limiter.plans,
           .identity = config.limiter.identities[identity],
-          .values = value_settings(config),
+          .values = value_options(config),
           .key = config.limiter.identity_key};
 }
 

@@ -51,7 +51,7 @@ std::optional<DataFile> read_data_file_name(const Cursor& in);
 void note_content(const Cursor& in, const FileContent& content);
 
 /// The settings that the keys of identities written as values depend on.
-identity::ValueSettings value_settings(const Config& config);
+identity::ValueOptions value_options(const Config& config);
 
 /// The rules for the lines of a file whose key is this identity.
 limiter::PlanLineRules plan_line_rules(const Config& config, std::size_t identity);

@@ -64,15 +64,15 @@ void vary_by_accept(ConstantFields& fields) {
 
 }  // namespace
 
-void read_denial_status(const Cursor& in, DenialSettings& to) {
+void read_denial_status(const Cursor& in, DenialOptions& to) {
   if (const auto value = read_integer(in, {400, 599})) to.status = static_cast<int>(*value);
 }
 
-void read_denial_content_type(const Cursor& in, DenialSettings& to) {
+void read_denial_content_type(const Cursor& in, DenialOptions& to) {
   read_media_type(in, to.content_type);
 }
 
-void read_denial_body(const Cursor& in, DenialSettings& to) {
+void read_denial_body(const Cursor& in, DenialOptions& to) {
   if (!in.is_map()) {
     auto text = in.text();
     if (!text) return;
@@ -95,11 +95,11 @@ void warn_of_body_file(const Cursor& in) {
     in.warn("is sent as it is: a body is not read from a file; write the text here");
 }
 
-void read_denial_headers(const Cursor& in, DenialSettings& to) {
+void read_denial_headers(const Cursor& in, DenialOptions& to) {
   read_constant_fields(in, refusal_of_denial_field, to.fields);
 }
 
-void check_denial(const Cursor& in, DenialSettings& settings) {
+void check_denial(const Cursor& in, DenialOptions& settings) {
   if (!in.has("content_type")) return;
   if (!in.has("body"))
     return in.at_key("content_type")
@@ -111,7 +111,7 @@ void check_denial(const Cursor& in, DenialSettings& settings) {
     settings.bodies.front().content_type = settings.content_type;
 }
 
-limiter::Denial compile_denial(const DenialSettings& own, const DenialSettings& defaults) {
+limiter::Denial compile_denial(const DenialOptions& own, const DenialOptions& defaults) {
   limiter::Denial denial;
   denial.bodies = own.bodies.empty() ? defaults.bodies : own.bodies;
   ConstantFields fields{{"Cache-Control", "no-store"}};
@@ -128,7 +128,7 @@ limiter::Denial compile_denial(const DenialSettings& own, const DenialSettings& 
 
 namespace {
 
-constexpr Key<DenialSettings> denied_keys[] = {
+constexpr Key<DenialOptions> denied_keys[] = {
     {.name = "status", .read = read_denial_status},
     {.name = "content_type", .read = read_denial_content_type},
     {.name = "body", .read = read_denial_body},

@@ -20,7 +20,7 @@ constexpr Duration longest_wait = std::chrono::hours(1);
 struct PolicyDraft {
   Config& config;
   limiter::Policy policy;
-  DenialSettings denial{};
+  DenialOptions denial{};
   std::optional<bool> lease{};
 
   rules::Definition& definition() { return policy.definition; }

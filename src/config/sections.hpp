@@ -124,18 +124,18 @@ void compile_terms(const Cursor& in, const TermsFor& about, const rules::Definit
                    limiter::Terms& to);
 
 // The response to a denial, of a policy or of the section `denied`, which has the defaults.
-void read_denial_status(const Cursor& in, DenialSettings& to);
-void read_denial_content_type(const Cursor& in, DenialSettings& to);
+void read_denial_status(const Cursor& in, DenialOptions& to);
+void read_denial_content_type(const Cursor& in, DenialOptions& to);
 /// Reads a text, or a map of media types to texts.
-void read_denial_body(const Cursor& in, DenialSettings& to);
-void read_denial_headers(const Cursor& in, DenialSettings& to);
+void read_denial_body(const Cursor& in, DenialOptions& to);
+void read_denial_headers(const Cursor& in, DenialOptions& to);
 /// Reports a content_type without a body that it describes. `in` is the map with the keys.
-void check_denial(const Cursor& in, DenialSettings& settings);
+void check_denial(const Cursor& in, DenialOptions& settings);
 /// Warns of a body, of a denial or a fixed answer, that is written as the name of a file.
 void warn_of_body_file(const Cursor& in);
 /// Returns the settings in force: a policy's own body replaces that of `defaults`, and its fields
 /// replace those of the same name.
-limiter::Denial compile_denial(const DenialSettings& own, const DenialSettings& defaults);
+limiter::Denial compile_denial(const DenialOptions& own, const DenialOptions& defaults);
 
 /// Parses `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`, the same with `rediss://` for TLS, or
 /// `unix://[[USER]:PASSWORD@]/PATH[?db=DATABASE]`. User, password and path are percent-decoded.

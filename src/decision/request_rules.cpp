@@ -56,25 +56,25 @@ std::vector<std::string> fields_of_decisions(const options::Proxy& options,
 }
 
 http::FieldGuard field_guard_of(const options::Proxy& options, const limiter::Options& limits) {
-  http::FieldGuardSettings settings{
+  http::FieldGuardOptions guarded{
       .client_field = options.client_address.header_name,
       .own = fields_of_identities(limits),
       .removes_untrusted = options.client_address.removes_untrusted_fields,
       .untrusted = options.client_address.untrusted_fields,
       .drops_unusual = options.downstream.unusual_field_names == options::UnusualNames::drop};
-  add_fields_of_routes(options, settings.observed);
-  add_fields_of_plans(limits, settings.observed);
+  add_fields_of_routes(options, guarded.observed);
+  add_fields_of_plans(limits, guarded.observed);
   // A field that a route sets or removes must not reach the service under another spelling.
   for (const options::Route& route : options.routes) {
     for (const std::string& name : route.request_edits.taken_out()) {
-      if (!http::iequals(name, "host")) settings.observed.push_back(name);
+      if (!http::iequals(name, "host")) guarded.observed.push_back(name);
     }
   }
   for (const auto& policy : limits.policies) {
     for (const auto& attribute : policy.attributes)
-      add_fields_of(attribute.source, settings.observed);
+      add_fields_of(attribute.source, guarded.observed);
   }
-  return http::FieldGuard(settings);
+  return http::FieldGuard(guarded);
 }
 
 routing::RouteTable table_of(const options::Proxy& options) {

@@ -54,21 +54,20 @@ bool FieldGuard::Pattern::is_imitated_by(std::string_view field_name, bool field
   return !iequals(begin, name) || !is_plain_name(field_name.substr(name.size()));
 }
 
-FieldGuard::FieldGuard(const FieldGuardSettings& settings)
-    : drops_unusual_(settings.drops_unusual) {
+FieldGuard::FieldGuard(const FieldGuardOptions& options) : drops_unusual_(options.drops_unusual) {
   distrust(origin_fields, false);
-  distrust(std::array{settings.client_field}, false);
-  if (settings.removes_untrusted) {
+  distrust(std::array{options.client_field}, false);
+  if (options.removes_untrusted) {
     distrust(removable_fields, true);
-    distrust(settings.untrusted, true);
+    distrust(options.untrusted, true);
   }
   for (const auto& name : framing_fields)
     guard(name);
-  for (const auto& name : settings.own) {
+  for (const auto& name : options.own) {
     guard(name);
     own_.push_back(in_lower_case(name));
   }
-  for (const auto& name : settings.observed)
+  for (const auto& name : options.observed)
     guard(name);
   std::ranges::sort(untrusted_, {}, &Untrusted::begin);
   begins_ |= bit_of(begin_of(cgi_proxy_field));

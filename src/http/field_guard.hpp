@@ -20,7 +20,7 @@
 namespace weir::http {
 
 /// Names in any case.
-struct FieldGuardSettings {
+struct FieldGuardOptions {
   std::string client_field = "x-forwarded-for";  ///< that client addresses are read from
   /// Fields that identities read. They are not removed, unless they are fields that no untrusted
   /// peer may send.
@@ -37,7 +37,7 @@ bool may_be_untrusted(std::string_view name);
 
 class FieldGuard {
  public:
-  explicit FieldGuard(const FieldGuardSettings& settings);
+  explicit FieldGuard(const FieldGuardOptions& options);
 
   /// Removes the fields that no part of Weir may read, in place.
   void drop_unusual(std::vector<FieldView>& fields) const;

@@ -10,24 +10,24 @@ namespace weir::identity {
 namespace {
 
 using http::FieldView;
-using Header = ClientAddressSettings::Header;
+using Header = ClientAddressOptions::Header;
 
 /// Walks from the peer towards the client, one hop at a time.
 class Walk {
  public:
-  Walk(const ClientAddressSettings& settings, const IpAddress& peer)
-      : settings_(settings), reached_(peer) {}
+  Walk(const ClientAddressOptions& options, const IpAddress& peer)
+      : options_(options), reached_(peer) {}
 
   /// Moves to `hop`, which the current hop has reported; returns false where the walk ends.
   bool step(const std::optional<IpAddress>& hop) {
     if (!hop) return false;
     reached_ = *hop;
-    return is_trusted(settings_, reached_);
+    return is_trusted(options_, reached_);
   }
   const IpAddress& reached() const { return reached_; }
 
  private:
-  const ClientAddressSettings& settings_;
+  const ClientAddressOptions& options_;
   IpAddress reached_;
 };
 
@@ -60,13 +60,13 @@ IpAddress single_address(const http::RequestView& request, std::string_view name
 
 }  // namespace
 
-IpAddress client_address(const ClientAddressSettings& settings, const IpAddress& peer,
+IpAddress client_address(const ClientAddressOptions& options, const IpAddress& peer,
                          const http::RequestView& request) {
-  if (!is_trusted(settings, peer)) return peer;
-  const Walk walk{settings, peer};
-  switch (settings.header) {
+  if (!is_trusted(options, peer)) return peer;
+  const Walk walk{options, peer};
+  switch (options.header) {
     case Header::single:
-      return single_address(request, settings.header_name, peer);
+      return single_address(request, options.header_name, peer);
     case Header::forwarded:
       return walk_list(walk, request, "forwarded", take_last_forwarded_element, forwarded_for);
     case Header::x_forwarded_for:
@@ -75,8 +75,8 @@ IpAddress client_address(const ClientAddressSettings& settings, const IpAddress&
   return walk_list(walk, request, "x-forwarded-for", take_last_element, parse_node);
 }
 
-bool is_trusted(const ClientAddressSettings& settings, const IpAddress& peer) {
-  return std::any_of(settings.trusted_proxies.begin(), settings.trusted_proxies.end(),
+bool is_trusted(const ClientAddressOptions& options, const IpAddress& peer) {
+  return std::any_of(options.trusted_proxies.begin(), options.trusted_proxies.end(),
                      [&](const IpPrefix& prefix) { return prefix.contains(peer); });
 }
 

@@ -11,7 +11,7 @@
 
 namespace weir::identity {
 
-struct ClientAddressSettings {
+struct ClientAddressOptions {
   enum class Header : std::uint8_t { x_forwarded_for, forwarded, single };
   std::vector<IpPrefix> trusted_proxies;  ///< empty: the peer is the client
   Header header = Header::x_forwarded_for;
@@ -22,15 +22,15 @@ struct ClientAddressSettings {
   bool removes_untrusted_fields = true;
   /// In addition to the built-in list, in lower case; "x-ssl-client-*" is a prefix.
   std::vector<std::string> untrusted_fields{};
-  friend bool operator==(const ClientAddressSettings&, const ClientAddressSettings&) = default;
+  friend bool operator==(const ClientAddressOptions&, const ClientAddressOptions&) = default;
 };
 
 /// Returns the address of the client, whole (not cut to its prefix). Walks from the right over
 /// trusted proxies only, and not past an entry that is not an address: then the last valid address
 /// is the client.
-IpAddress client_address(const ClientAddressSettings& settings, const IpAddress& peer,
+IpAddress client_address(const ClientAddressOptions& options, const IpAddress& peer,
                          const http::RequestView& request);
 
-bool is_trusted(const ClientAddressSettings& settings, const IpAddress& peer);
+bool is_trusted(const ClientAddressOptions& options, const IpAddress& peer);
 
 }  // namespace weir::identity

@@ -26,7 +26,7 @@ class Reader {
   const std::optional<TokenFault>& token_fault() const { return token_fault_; }
 
   bool operator()(const FromClientAddress&) {
-    append_client(evidence_.client, evidence_.client_settings, out_);
+    append_client(evidence_.client, evidence_.client_options, out_);
     return true;
   }
 
@@ -213,11 +213,11 @@ bool has_one_value(const Source& source) {
 }
 
 std::vector<Hash128> keys_of(const Source& source, std::string_view value,
-                             const ValueSettings& settings, SipKey key) {
+                             const ValueOptions& options, SipKey key) {
   std::vector<Hash128> keys;
   each_part(source, [&](const Source& part) {
     Serialisation serialised;
-    if (std::visit(ValueWriter(value, settings, serialised), part.from))
+    if (std::visit(ValueWriter(value, options, serialised), part.from))
       keys.push_back(siphash128(key, serialised.view()));
   });
   return keys;

@@ -114,7 +114,7 @@ struct Evidence {
   std::string_view path;    ///< decoded, in the reading that matched the route
   const IpAddress& client;  ///< client_address() of the request, whole
   std::span<const PathParameter> path_parameters;
-  const ClientAddressSettings& client_settings;  ///< its prefixes cut FromClientAddress
+  const ClientAddressOptions& client_options;  ///< its prefixes cut FromClientAddress
   /// Spellings of the whole path that are one path.
   bool path_ignores_case = false;
   bool path_ignores_trailing_slash = false;
@@ -175,8 +175,8 @@ std::optional<Hash128> key_of_claim(std::string_view provider, std::string_view 
                                     const jwt::Claim& claim, SipKey key);
 
 /// The settings that the key of a value depends on.
-struct ValueSettings {
-  const ClientAddressSettings& client;
+struct ValueOptions {
+  const ClientAddressOptions& client;
   bool path_ignores_case = false;
   bool path_ignores_trailing_slash = false;
 };
@@ -190,7 +190,7 @@ bool has_one_value(const Source& source);
 /// credentials with or without their scheme; of a claim, a text; an address, or a network that is
 /// counted as one client. Requires has_one_value().
 std::vector<Hash128> keys_of(const Source& source, std::string_view value,
-                             const ValueSettings& settings, SipKey key);
+                             const ValueOptions& options, SipKey key);
 
 /// Describes the ambiguity for the client: the kind and the configured name, never a value.
 std::string describe(const Ambiguity& ambiguity);

@@ -108,9 +108,9 @@ class Serialisation {
   boost::container::small_vector<char, 256> bytes_;
 };
 
-inline void append_client(const IpAddress& client, const ClientAddressSettings& settings,
+inline void append_client(const IpAddress& client, const ClientAddressOptions& options,
                           Serialisation& out) {
-  const IpAddress network = client.masked(settings.ipv4_prefix, settings.ipv6_prefix);
+  const IpAddress network = client.masked(options.ipv4_prefix, options.ipv6_prefix);
   out.tag(Tag::client_address);
   out.part({reinterpret_cast<const char*>(network.bytes().data()), network.bytes().size()});
 }
@@ -130,21 +130,21 @@ inline bool carries_credentials(std::string_view field_name) {
 /// Appends a value that is written as text; returns false if no request can have it.
 class ValueWriter {
  public:
-  ValueWriter(std::string_view value, const ValueSettings& settings, Serialisation& out)
-      : value_(value), settings_(settings), out_(out) {}
+  ValueWriter(std::string_view value, const ValueOptions& options, Serialisation& out)
+      : value_(value), options_(options), out_(out) {}
 
   bool operator()(const FromClientAddress&) {
     if (const auto address = IpAddress::parse(value_)) {
-      append_client(*address, settings_.client, out_);
+      append_client(*address, options_.client, out_);
       return true;
     }
     const auto network = IpPrefix::parse(value_);
     if (!network) return false;
     // IPv4 addresses are in the last 32 of 128 bits.
     const bool is_v4 = network->network().is_v4();
-    const int counted = is_v4 ? 96 + settings_.client.ipv4_prefix : settings_.client.ipv6_prefix;
+    const int counted = is_v4 ? 96 + options_.client.ipv4_prefix : options_.client.ipv6_prefix;
     if (network->bits() != counted) return false;
-    append_client(network->network(), settings_.client, out_);
+    append_client(network->network(), options_.client, out_);
     return true;
   }
   bool operator()(const FromHeader& from) {
@@ -167,7 +167,7 @@ class ValueWriter {
   bool operator()(const FromPath& from) {
     if (value_.empty()) return false;
     if (from.parameter.empty()) {
-      append_path(value_, settings_.path_ignores_case, settings_.path_ignores_trailing_slash, out_);
+      append_path(value_, options_.path_ignores_case, options_.path_ignores_trailing_slash, out_);
       return true;
     }
     out_.tag(Tag::path_parameter);
@@ -189,7 +189,7 @@ class ValueWriter {
   }
 
   std::string_view value_;
-  const ValueSettings& settings_;
+  const ValueOptions& options_;
   Serialisation& out_;
 };
 

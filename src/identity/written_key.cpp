@@ -53,9 +53,9 @@ class Choices {
 /// Appends values that are written as texts, in the order of the sources that take them.
 class FormWriter {
  public:
-  FormWriter(std::span<const std::string_view> values, const ValueSettings& settings,
+  FormWriter(std::span<const std::string_view> values, const ValueOptions& options,
              Choices& choices)
-      : values_(values), settings_(settings), choices_(choices) {}
+      : values_(values), options_(options), choices_(choices) {}
 
   /// Returns the key, if every value is taken and can occur there.
   std::optional<WrittenKey> write(const Source& source, SipKey key) {
@@ -77,7 +77,7 @@ class FormWriter {
     values_ = values_.subspan(1);
     sources_.append(sources_.empty() ? "" : " + ").append(describe(source));
     const auto* const claim = std::get_if<FromClaim>(&source.from);
-    return claim == nullptr ? std::visit(ValueWriter(value, settings_, out_), source.from)
+    return claim == nullptr ? std::visit(ValueWriter(value, options_, out_), source.from)
                             : append_claim(*claim, value);
   }
   bool append_claim(const FromClaim& from, std::string_view value) {
@@ -90,7 +90,7 @@ class FormWriter {
   }
 
   std::span<const std::string_view> values_;  ///< not taken yet
-  const ValueSettings& settings_;
+  const ValueOptions& options_;
   Choices& choices_;
   Serialisation out_;
   std::string sources_;
@@ -101,12 +101,12 @@ constexpr std::size_t most_forms = 256;
 }  // namespace
 
 std::vector<WrittenKey> written_keys(const Source& source, std::span<const std::string_view> values,
-                                     const ValueSettings& settings, SipKey key) {
+                                     const ValueOptions& options, SipKey key) {
   std::vector<WrittenKey> keys;
   Choices choices;
   std::size_t forms = 0;
   do {
-    auto written = FormWriter(values, settings, choices).write(source, key);
+    auto written = FormWriter(values, options, choices).write(source, key);
     if (written) keys.push_back(*std::move(written));
   } while (choices.advance() && ++forms < most_forms);
   return keys;

@@ -24,6 +24,6 @@ struct WrittenKey {
 /// that can have the value. A claim that is written as a number or boolean of JSON may be that or a
 /// text.
 std::vector<WrittenKey> written_keys(const Source& source, std::span<const std::string_view> values,
-                                     const ValueSettings& settings, SipKey key);
+                                     const ValueOptions& options, SipKey key);
 
 }  // namespace weir::identity

@@ -24,7 +24,7 @@ namespace weir::limiter {
 struct PlanLineRules {
   const Plans& plans;
   const identity::Definition& identity;
-  identity::ValueSettings values;
+  identity::ValueOptions values;
   SipKey key;
 };
 

@@ -33,7 +33,7 @@ class RequestEvidence {
   /// The client, the same for all routes; it must outlive the evidence.
   struct Client {
     const IpAddress& address;  ///< identity::client_address() of the request
-    const identity::ClientAddressSettings& settings;
+    const identity::ClientAddressOptions& settings;
     const routing::PathVariants& path_variants;
     bool peer_is_trusted = false;
   };
@@ -93,7 +93,7 @@ inline void RequestEvidence::add(const routing::RoutedRequest& routed,
                     .path = candidate.path,
                     .client = client.address,
                     .path_parameters = std::span(path_parameters_).subspan(first),
-                    .client_settings = client.settings,
+                    .client_options = client.settings,
                     .path_ignores_case = client.path_variants.letter_case,
                     .path_ignores_trailing_slash = client.path_variants.trailing_slash,
                     .peer_is_trusted = client.peer_is_trusted}});

@@ -141,7 +141,7 @@ struct Grpc {
 };
 
 struct Proxy {
-  identity::ClientAddressSettings client_address;
+  identity::ClientAddressOptions client_address;
   Downstream downstream;
   routing::PathVariants path_variants;
   http::ResponseFieldOptions response_fields;

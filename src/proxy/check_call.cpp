@@ -44,7 +44,7 @@ grpc::Status denial_status_of(int http_status) {
 }  // namespace
 
 std::optional<http::Refusal> CheckCall::read(std::string message,
-                                             const identity::ClientAddressSettings& settings) {
+                                             const identity::ClientAddressOptions& settings) {
   other_view_ = std::exchange(request_.view, {});
   other_fields_ = std::exchange(request_.fields, {});
   other_is_grpc_call_ = std::exchange(request_.is_grpc_call, false);

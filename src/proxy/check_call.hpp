@@ -39,7 +39,7 @@ class CheckCall final : public Responder {
   /// the proxy can cause both, so the answer is a denial: many proxies serve a request whose call
   /// fails. The request is empty then.
   std::optional<http::Refusal> read(std::string message,
-                                    const identity::ClientAddressSettings& settings);
+                                    const identity::ClientAddressOptions& settings);
   /// Checks the head of the request and finishes it, as decision::inspect_header_list().
   std::optional<http::Refusal> inspect(const decision::RequestRules& rules);
 

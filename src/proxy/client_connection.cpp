@@ -14,7 +14,7 @@ constexpr std::size_t linger_limit_after_fault = 64 * 1024;
 constexpr std::size_t drop_size = 16 * 1024;  ///< of a read
 
 /// As it is written in the configuration: `192.0.2.1`, or `2001:db8::/64`.
-std::string network_of(const identity::ClientAddressSettings& settings, const IpAddress& masked) {
+std::string network_of(const identity::ClientAddressOptions& settings, const IpAddress& masked) {
   const int bits = masked.is_v4() ? 96 + settings.ipv4_prefix : settings.ipv6_prefix;
   return IpPrefix::around(masked, bits).to_string();
 }

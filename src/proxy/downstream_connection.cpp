@@ -125,7 +125,7 @@ void DownstreamConnection::drain() {
 }
 
 void DownstreamConnection::count_for_address(const options::Proxy& next) {
-  const identity::ClientAddressSettings& address = next.client_address;
+  const identity::ClientAddressOptions& address = next.client_address;
   if (client_.address_slot.is_taken() || is_refused_ || identity::is_trusted(address, client_.peer))
     return;
   client_.address_slot = client_.context.address_connections.count(

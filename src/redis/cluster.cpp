@@ -47,7 +47,7 @@ Cluster::Cluster(const Dependencies& with)
                 .nodes = with_,
                 .lookup = *this,
                 .holds = holds_,
-                .breaker = store_.breaker_settings()}),
+                .breaker = store_.breaker_options()}),
       timer_(with.io.get_executor()) {}
 
 Cluster::~Cluster() {

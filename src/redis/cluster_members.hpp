@@ -39,7 +39,7 @@ class ClusterMember final : public Recipient {
     const Nodes::Dependencies& nodes;
     NodeLookup& lookup;
     Holds& holds;
-    const store::NodeControl::Settings& breaker;
+    const store::NodeControl::Options& breaker;
   };
 
   /// `index`: of the server in the map.

@@ -55,7 +55,7 @@ class ClusterStore final : public store::GuardedStore {
     const MonotonicClock& clock;
     HashSlot generation_slot = 0;  ///< of the generation of the overrides
     Duration timeout{0};           ///< of a call, from Acquisition::arrived_at
-    store::NodeControl::Settings breaker;
+    store::NodeControl::Options breaker;
   };
 
   explicit ClusterStore(const Dependencies& with);
@@ -78,7 +78,7 @@ class ClusterStore final : public store::GuardedStore {
   store::Error last_error() const override;
 
   /// For the breakers of further nodes.
-  const store::NodeControl::Settings& breaker_settings() const { return with_.breaker; }
+  const store::NodeControl::Options& breaker_options() const { return with_.breaker; }
   /// Leaves nothing in the loop. The calls that wait fail in its next pass.
   void stop();
 

@@ -47,7 +47,7 @@ class Nodes : public NodeLookup {
     StoreCounters& counters;
     NodeCountersList& node_counters;
     std::uint64_t seed = 0;
-    store::NodeControl::Settings breaker;
+    store::NodeControl::Options breaker;
   };
 
   virtual ~Nodes() = default;

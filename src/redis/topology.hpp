@@ -24,8 +24,8 @@ class Topology {
  public:
   struct Setup {
     CatalogEntries entries;
-    store::NodeControl::Settings breaker{};  ///< of each node
-    std::uint64_t seed = 0;                  ///< random in production
+    store::NodeControl::Options breaker{};  ///< of each node
+    std::uint64_t seed = 0;                 ///< random in production
     Clock script_clock = Clock::server;
   };
   /// `clock` is read for the `now` of completions. The references outlive this.

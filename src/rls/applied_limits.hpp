@@ -31,7 +31,7 @@ enum class Method : std::uint8_t {
 struct CallRules {
   const DescriptorRules& descriptors;
   const limiter::Options& limits;
-  const identity::ValueSettings& values;
+  const identity::ValueOptions& values;
 };
 
 /// Why a request cannot be decided. The status is that of the reference, where it refuses, too.

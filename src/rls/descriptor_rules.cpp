@@ -82,7 +82,7 @@ bool matches(const options::PolicyDescriptor& wanted, Entries entries) {
 }
 
 Hash128 key_of(const options::PolicyDescriptor& descriptor, Entries entries,
-               const identity::ValueSettings& values, const limiter::Options& limits,
+               const identity::ValueOptions& values, const limiter::Options& limits,
                std::vector<identity::DescriptorEntry>& scratch) {
   scratch.clear();
   for (const std::string& key : descriptor.key)

@@ -94,7 +94,7 @@ bool matches(const options::PolicyDescriptor& wanted,
 /// identity is counted as an entry. `scratch`: memory for the entries.
 Hash128 key_of(const options::PolicyDescriptor& descriptor,
                std::span<const identity::DescriptorEntry> entries,
-               const identity::ValueSettings& values, const limiter::Options& limits,
+               const identity::ValueOptions& values, const limiter::Options& limits,
                std::vector<identity::DescriptorEntry>& scratch);
 
 /// True if `value` is the parts of a pattern, with any characters between them. Linear in the

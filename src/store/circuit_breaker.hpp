@@ -15,9 +15,8 @@ namespace weir::store {
 
 class CircuitBreaker final : public GuardedStore {
  public:
-  CircuitBreaker(RemoteStore& next, const NodeControl::Settings& settings,
-                 BreakerCounters& counters)
-      : remote_(next), control_(settings), counters_(counters), probe_(*this) {
+  CircuitBreaker(RemoteStore& next, const NodeControl::Options& options, BreakerCounters& counters)
+      : remote_(next), control_(options), counters_(counters), probe_(*this) {
     publish();
   }
 

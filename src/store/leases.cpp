@@ -19,17 +19,17 @@ void LeaseQuestion::complete(const Result& result, Instant now) noexcept {
   link.answer(*this, result, now);
 }
 
-void Leases::use(const LeaseSettings& settings, Instant now) {
-  settings_ = settings;
-  if (settings.share > 0) return;
+void Leases::use(const LeaseOptions& options, Instant now) {
+  options_ = options;
+  if (options.share > 0) return;
   for (LeasedKey* const key : table_.active())
     give_back(*key, now);
 }
 
 void Leases::tick(Instant now) {
   table_.sweep([&](LeasedKey& key) {
-    const bool is_wanted = now < key.lease.demand().last_noted() + settings_.duration;
-    const bool is_held_for_nothing = key.lease.is_stranded(settings_.duration, now);
+    const bool is_wanted = now < key.lease.demand().last_noted() + options_.duration;
+    const bool is_held_for_nothing = key.lease.is_stranded(options_.duration, now);
     if (!is_wanted || is_held_for_nothing || !key.lease.is_valid(now)) give_back(key, now);
     return is_wanted || !key.lease.is_idle();
   });
@@ -38,7 +38,7 @@ void Leases::tick(Instant now) {
 std::optional<Result> Leases::acquire(Acquisition& acquisition, Completion& completion,
                                       Instant now) {
   Keys keys;
-  if (settings_.share == 0 || !observe(acquisition.claims, keys, now))
+  if (options_.share == 0 || !observe(acquisition.claims, keys, now))
     return next_.acquire(acquisition, completion, now);
   const auto claims = acquisition.claims;
   const auto decided = decide(acquisition, keys, now);
@@ -74,7 +74,7 @@ bool Leases::observe(std::span<const Claim> claims, Keys& keys, Instant now) {
       // The next link decides.
     }
     if (key == nullptr) return false;
-    key->lease.demand().note_request(now, settings_.duration);
+    key->lease.demand().note_request(now, options_.duration);
     keys.push_back(key);
   }
   // A later key may have taken the place of an earlier one.
@@ -161,8 +161,8 @@ std::optional<Result> Leases::decide(Acquisition& acquisition, const Keys& keys,
 
 Lease::Terms Leases::terms_of(const LeasedKey& key) const {
   static_assert(rules::exact_limit <= std::numeric_limits<std::int64_t>::max() / 100);
-  const std::int64_t parts = 100 * static_cast<std::int64_t>(settings_.workers);
-  return {.most = key.limit * settings_.share / parts, .duration = settings_.duration};
+  const std::int64_t parts = 100 * static_cast<std::int64_t>(options_.workers);
+  return {.most = key.limit * options_.share / parts, .duration = options_.duration};
 }
 
 /// Asks for the keys that do not cover a request: while some of them are scarce, for these only,
@@ -188,12 +188,12 @@ void Leases::renew(LeasedKey& key, const Claim& claim, Instant arrived_at, Insta
   try {
     ask(key, claim, arrived_at, now);
   } catch (const std::bad_alloc&) {
-    key.lease.on_refused(settings_.duration / attempts, now);
+    key.lease.on_refused(options_.duration / attempts, now);
   }
 }
 
 void Leases::ask(LeasedKey& key, const Claim& claim, Instant arrived_at, Instant now) {
-  if (!key.lease.is_valid(now) || key.lease.is_stranded(settings_.duration, now))
+  if (!key.lease.is_valid(now) || key.lease.is_stranded(options_.duration, now))
     give_back(key, now);
   const Lease::Terms terms = terms_of(key);
   const std::int64_t units = key.lease.units_to_ask(terms, claim.demand.cost, now);
@@ -284,17 +284,17 @@ void Leases::apply(LeasedKey& key, const rules::Decision& decision, const Result
   using enum rules::OverrideEffect;
   // Several attempts fit into what is left of the lease.
   if (result.error != Error::none || result.decided == 0)
-    return key.lease.on_refused(settings_.duration / attempts, now);
+    return key.lease.on_refused(options_.duration / attempts, now);
   const std::int64_t before = key.lease.units();
   key.lease.on_granted(*key.policy, terms_of(key), decision, now);
   key.units->add(key.lease.units() - before);
   // The reply may have come after the end of the lease, too.
   const bool is_unusable = decision.override_effect == unlimited ||
                            decision.override_effect == denied || !key.lease.is_valid(now);
-  if (is_unusable) key.lease.on_refused(settings_.duration, now);
+  if (is_unusable) key.lease.on_refused(options_.duration, now);
   // Another limit is in force: no unit of the former one is used any more.
   const bool has_changed = std::exchange(key.limit, decision.limit) != decision.limit;
-  if (is_unusable || has_changed || settings_.share == 0) give_back(key, now);
+  if (is_unusable || has_changed || options_.share == 0) give_back(key, now);
 }
 
 /// A request waits twice at most. The call that asked has returned, so a lack of memory is a
@@ -327,9 +327,9 @@ std::optional<Result> Leases::decide_again(LeaseWaiter& waiter, Instant now) noe
 /// Gives all units of a key back. If they were of no use although the key is exhausted, the store
 /// decides for a while: others may lack these units, and hold what is missing here.
 void Leases::give_back(LeasedKey& key, Instant now) {
-  const bool is_stranded = key.lease.is_stranded(settings_.duration, now);
+  const bool is_stranded = key.lease.is_stranded(options_.duration, now);
   settle(key, key.lease.end(), now);
-  if (is_stranded && key.lease.is_scarce()) key.lease.on_refused(settings_.duration, now);
+  if (is_stranded && key.lease.is_scarce()) key.lease.on_refused(options_.duration, now);
 }
 
 void Leases::settle(LeasedKey& key, const Lease::Spent& spent, Instant now) {

@@ -50,7 +50,7 @@ struct LeaseQuestion final : Completion {
   LeaseWaiter waiting;  ///< the head of the ring
 };
 
-struct LeaseSettings {
+struct LeaseOptions {
   int share = 0;  ///< of the limit in force, in percent, that this instance may hold; 0: no leases
   Duration duration = std::chrono::milliseconds(200);  ///< from the latest question about the key
   std::size_t workers = 1;                             ///< each may hold its part of the share
@@ -65,7 +65,7 @@ class Leases final : public Link {
       : Link(next), remote_(remote), timeout_(timeout), counters_(counters), table_(sets, seed) {}
 
   /// Gives all units back if the share is 0.
-  void use(const LeaseSettings& settings, Instant now);
+  void use(const LeaseOptions& options, Instant now);
   /// To be called with every tick of the worker.
   void tick(Instant now);
   /// Whether a question for units is in flight.
@@ -104,7 +104,7 @@ class Leases final : public Link {
   GuardedStore& remote_;
   Duration timeout_;
   ChainCounters& counters_;
-  LeaseSettings settings_;
+  LeaseOptions options_;
   LeaseTable table_;
   Reused<LeaseQuestion> questions_;
   Reused<LeaseWaiter> waiters_;

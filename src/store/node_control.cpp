@@ -17,12 +17,12 @@ NodeControl::Permission NodeControl::permission(Instant now, std::size_t in_flig
       return Permission::granted;
     }
     // Without another question nothing can time out, so the silence is noticed here.
-    if (now < std::max(granted_at_, replied_at_) + settings_.timeout) return Permission::limited;
+    if (now < std::max(granted_at_, replied_at_) + options_.timeout) return Permission::limited;
     is_silent_ = true;
     open(now);
     return Permission::refused;
   }
-  if (state_ == State::half_open || now < opened_at_ + settings_.retry_after)
+  if (state_ == State::half_open || now < opened_at_ + options_.retry_after)
     return Permission::refused;
   state_ = State::half_open;
   tested_at_ = now;
@@ -34,7 +34,7 @@ void NodeControl::on_replies(Instant now) {
   if (!is_silent_ && !is_unconnected_) return;
   resumed_at_ = now;
   if (is_silent_) state_ = State::closed;
-  if (is_unconnected_) opened_at_ = now - settings_.retry_after;  // the test is due
+  if (is_unconnected_) opened_at_ = now - options_.retry_after;  // the test is due
   is_silent_ = is_unconnected_ = false;
 }
 
@@ -62,7 +62,7 @@ void NodeControl::on_error(const Sent& sent, Instant now) {
   if (state_ == State::half_open) return open(now);
   if (failures_ > 0 && sent.at < failed_at_) return;
   failed_at_ = now;
-  if (++failures_ < settings_.failures) return;
+  if (++failures_ < options_.failures) return;
   failures_ = 0;
   open(now);
 }

@@ -37,7 +37,7 @@ class NodeControl {
     limited,  ///< as many questions are in flight as are answered in time
     refused,  ///< open
   };
-  struct Settings {
+  struct Options {
     Duration timeout{0};      ///< of a question
     int failures = 1;         ///< consecutive errors that open it, at least 1
     Duration retry_after{0};  ///< from opening until a question tests the server
@@ -48,13 +48,13 @@ class NodeControl {
     std::size_t in_flight = 0;  ///< questions without a reply, including this one
   };
 
-  explicit NodeControl(const Settings& settings)
-      : settings_(settings), least_latency_(settings.timeout) {}
+  explicit NodeControl(const Options& options)
+      : options_(options), least_latency_(options.timeout) {}
 
   /// Replaces both; an open control counts from the time at which it opened.
   void set(int failures, Duration retry_after) {
-    settings_.failures = failures;
-    settings_.retry_after = retry_after;
+    options_.failures = failures;
+    options_.retry_after = retry_after;
   }
 
   /// Whether another question may be sent. If granted, its result must be reported below.
@@ -93,9 +93,9 @@ class NodeControl {
   void open(Instant now);
   void grow(const Sent& sent, Duration latency);
   void reduce(const Sent& sent, Instant now, double wanted);
-  Duration wanted_latency() const { return (settings_.timeout + least_latency_) / 2; }
+  Duration wanted_latency() const { return (options_.timeout + least_latency_) / 2; }
 
-  Settings settings_;
+  Options options_;
   State state_ = State::closed;
   bool is_silent_ = false;
   bool is_unconnected_ = false;

@@ -13,8 +13,8 @@
 namespace {
 
 using namespace weir;
-using identity::ClientAddressSettings;
-using Header = ClientAddressSettings::Header;
+using identity::ClientAddressOptions;
+using Header = ClientAddressOptions::Header;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -22,7 +22,7 @@ void require(bool holds) {
 
 IpAddress client(Header header, std::string_view name, std::string_view value) {
   static const IpPrefix trusted = IpPrefix::parse("10.0.0.0/8").value();
-  const ClientAddressSettings settings{
+  const ClientAddressOptions settings{
       .trusted_proxies = {trusted}, .header = header, .header_name = std::string{name}};
   const http::FieldView field{.id = http::FieldId::unknown, .name = name, .value = value};
   http::RequestView request;

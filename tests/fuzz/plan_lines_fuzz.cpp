@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {.name = "both", .source = {identity::AllOf{{header, query}}}},
   };
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
-  const identity::ClientAddressSettings client;
+  const identity::ClientAddressOptions client;
   for (const auto& identity : identities) {
     const limiter::PlanLineRules rules{.plans = plans,
                                        .identity = identity,

@@ -38,7 +38,7 @@ struct ConditionsFixture {
             .path = "/",
             .client = client,
             .path_parameters = {},
-            .client_settings = config->proxy.client_address,
+            .client_options = config->proxy.client_address,
             .peer_is_trusted = true};
   }
   /// Those of the only limit of a route.

@@ -121,7 +121,7 @@ Counted by_policies(const Loaded& service, const Entries& entries) {
   const auto found = std::ranges::find_if(
       domain->policies, [&](const auto* candidate) { return rls::matches(*candidate, entries); });
   if (found == domain->policies.end()) return {};
-  const identity::ClientAddressSettings client;
+  const identity::ClientAddressOptions client;
   std::vector<identity::DescriptorEntry> scratch;
   return {service.name_of((*found)->policy),
           rls::key_of(**found, entries, {.client = client}, service.config->limiter, scratch)};

@@ -73,7 +73,7 @@ routes: [{respond: {}}]
   CHECK(config->shutdown_delay == 5s);
   CHECK(config->shutdown_timeout == 0s);
   CHECK(config->proxy.client_address.trusted_proxies.size() == 2);
-  CHECK(config->proxy.client_address.header == identity::ClientAddressSettings::Header::single);
+  CHECK(config->proxy.client_address.header == identity::ClientAddressOptions::Header::single);
   CHECK(config->proxy.client_address.header_name == "cf-connecting-ip");
   CHECK(config->proxy.client_address.ipv4_prefix == 24);
   CHECK(config->proxy.client_address.ipv6_prefix == 56);
@@ -121,7 +121,7 @@ TEST_CASE("off turns off") {
 }
 
 TEST_CASE("the header fields with the client's address") {
-  using Header = identity::ClientAddressSettings::Header;
+  using Header = identity::ClientAddressOptions::Header;
   const std::pair<std::string, Header> cases[] = {{"X-Forwarded-For", Header::x_forwarded_for},
                                                   {"Forwarded", Header::forwarded},
                                                   {"X-Real-IP", Header::single}};

@@ -11,32 +11,32 @@
 namespace weir::identity {
 namespace {
 
-using Header = ClientAddressSettings::Header;
+using Header = ClientAddressOptions::Header;
 using Lines = std::vector<std::string_view>;
 
-ClientAddressSettings settings_for(Header header, std::string name = "x-forwarded-for") {
+ClientAddressOptions options_for(Header header, std::string name = "x-forwarded-for") {
   return {.trusted_proxies = {IpPrefix::parse("10.0.0.0/8").value(),
                               IpPrefix::parse("2001:db8:1::/48").value()},
           .header = header,
           .header_name = std::move(name)};
 }
 
-std::string client(const ClientAddressSettings& settings, const char* peer, std::string_view name,
+std::string client(const ClientAddressOptions& options, const char* peer, std::string_view name,
                    const Lines& lines) {
   std::vector<http::FieldView> fields;
   for (const auto line : lines)
     fields.push_back(http::fields_of({{name, line}})[0]);
   http::RequestView request;
   request.fields = fields;
-  return client_address(settings, IpAddress::parse(peer).value(), request).to_string();
+  return client_address(options, IpAddress::parse(peer).value(), request).to_string();
 }
 
 std::string by_x_forwarded_for(const Lines& lines, const char* peer = "10.0.0.1") {
-  return client(settings_for(Header::x_forwarded_for), peer, "X-Forwarded-For", lines);
+  return client(options_for(Header::x_forwarded_for), peer, "X-Forwarded-For", lines);
 }
 
 std::string by_forwarded(const Lines& lines, const char* peer = "10.0.0.1") {
-  return client(settings_for(Header::forwarded), peer, "Forwarded", lines);
+  return client(options_for(Header::forwarded), peer, "Forwarded", lines);
 }
 
 TEST_CASE("without trusted proxies the peer is the client") {
@@ -131,21 +131,21 @@ TEST_CASE("Forwarded is walked like a list, only its `for` counts (RFC 7239)") {
 }
 
 TEST_CASE("a single-address field is used from trusted peers, if it appears once") {
-  const auto settings = settings_for(Header::single, "X-Real-IP");
-  CHECK(client(settings, "10.0.0.1", "x-real-ip", {"1.1.1.1"}) == "1.1.1.1");
-  CHECK(client(settings, "10.0.0.1", "x-real-ip", {"1.1.1.1:99"}) == "1.1.1.1");
-  CHECK(client(settings, "192.0.2.9", "x-real-ip", {"1.1.1.1"}) == "192.0.2.9");
-  CHECK(client(settings, "10.0.0.1", "x-real-ip", {}) == "10.0.0.1");
-  CHECK(client(settings, "10.0.0.1", "x-real-ip", {"1.1.1.1, 2.2.2.2"}) == "10.0.0.1");
-  CHECK(client(settings, "10.0.0.1", "x-real-ip", {"1.1.1.1", "1.1.1.1"}) == "10.0.0.1");
-  CHECK(client(settings, "10.0.0.1", "x-real-ip", {"unknown"}) == "10.0.0.1");
-  CHECK(client(settings, "10.0.0.1", "x-forwarded-for", {"1.1.1.1"}) == "10.0.0.1");
+  const auto options = options_for(Header::single, "X-Real-IP");
+  CHECK(client(options, "10.0.0.1", "x-real-ip", {"1.1.1.1"}) == "1.1.1.1");
+  CHECK(client(options, "10.0.0.1", "x-real-ip", {"1.1.1.1:99"}) == "1.1.1.1");
+  CHECK(client(options, "192.0.2.9", "x-real-ip", {"1.1.1.1"}) == "192.0.2.9");
+  CHECK(client(options, "10.0.0.1", "x-real-ip", {}) == "10.0.0.1");
+  CHECK(client(options, "10.0.0.1", "x-real-ip", {"1.1.1.1, 2.2.2.2"}) == "10.0.0.1");
+  CHECK(client(options, "10.0.0.1", "x-real-ip", {"1.1.1.1", "1.1.1.1"}) == "10.0.0.1");
+  CHECK(client(options, "10.0.0.1", "x-real-ip", {"unknown"}) == "10.0.0.1");
+  CHECK(client(options, "10.0.0.1", "x-forwarded-for", {"1.1.1.1"}) == "10.0.0.1");
 }
 
 TEST_CASE("a field other than the configured one is not read") {
-  CHECK(client(settings_for(Header::x_forwarded_for), "10.0.0.1", "Forwarded", {"for=1.1.1.1"}) ==
+  CHECK(client(options_for(Header::x_forwarded_for), "10.0.0.1", "Forwarded", {"for=1.1.1.1"}) ==
         "10.0.0.1");
-  CHECK(client(settings_for(Header::forwarded), "10.0.0.1", "X-Forwarded-For", {"1.1.1.1"}) ==
+  CHECK(client(options_for(Header::forwarded), "10.0.0.1", "X-Forwarded-For", {"1.1.1.1"}) ==
         "10.0.0.1");
 }
 

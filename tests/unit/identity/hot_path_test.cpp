@@ -18,8 +18,8 @@ TEST_CASE("resolving identities of the usual size allocates nothing") {
                            {"Cookie", "theme=dark; sid=\"0123456789abcdef0123456789abcdef\""}}};
   request.view.query = "a=b&key=%61-key-that-is-longer-than-any-short-string";
   request.view.path = "/users/7";
-  ClientAddressSettings settings;
-  settings.trusted_proxies = {IpPrefix::parse("10.0.0.0/8").value()};
+  ClientAddressOptions options;
+  options.trusted_proxies = {IpPrefix::parse("10.0.0.0/8").value()};
   const IpAddress peer = IpAddress::v4({10, 0, 0, 1});
   const PathParameter parameters[] = {{"id", "7"}};
   const Source all{AllOf{{{FromClientAddress{}}, {FromHeader{"x-api-key"}}, {FromPath{"id"}}}}};
@@ -27,10 +27,10 @@ TEST_CASE("resolving identities of the usual size allocates nothing") {
   const Source query{FromQuery{"key"}};
   TokenReadings tokens{{}, {}};
   CHECK(allocations_in([&] {
-          const IpAddress client = client_address(settings, peer, request.view);
-          settings.header = ClientAddressSettings::Header::forwarded;
-          const IpAddress forwarded = client_address(settings, peer, request.view);
-          const Evidence evidence{request.view, request.view.path, client, parameters, settings};
+          const IpAddress client = client_address(options, peer, request.view);
+          options.header = ClientAddressOptions::Header::forwarded;
+          const IpAddress forwarded = client_address(options, peer, request.view);
+          const Evidence evidence{request.view, request.view.path, client, parameters, options};
           const auto found = [&](const Source& source) {
             return resolve(source, evidence, {}, tokens).state == Resolution::State::found;
           };
@@ -58,10 +58,10 @@ TEST_CASE("a remembered verification and a claim allocate nothing") {
   const http::RequestOf invalid{{{"Authorization", forged}}};
   const Source claim{FromClaim{.provider = "idp", .claim = "sub", .token = providers[0].place}};
   const IpAddress client;
-  const ClientAddressSettings settings;
+  const ClientAddressOptions options;
   const auto state_of = [&](const http::RequestOf& request) {
     tokens.begin({});
-    return resolve(claim, {request.view, "/", client, {}, settings}, {}, tokens).state;
+    return resolve(claim, {request.view, "/", client, {}, options}, {}, tokens).state;
   };
   const auto both = [&] {
     if (state_of(valid) != Resolution::State::found ||

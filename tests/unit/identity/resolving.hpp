@@ -35,11 +35,11 @@ inline Resolution resolution(const Source& source, const Given& given, SipKey wi
   request.view.path = given.path;
   request.view.query = given.query;
   const IpAddress client = IpAddress::parse(given.client).value();
-  ClientAddressSettings settings;
-  settings.ipv4_prefix = given.ipv4_prefix;
-  settings.ipv6_prefix = given.ipv6_prefix;
+  ClientAddressOptions options;
+  options.ipv4_prefix = given.ipv4_prefix;
+  options.ipv6_prefix = given.ipv6_prefix;
   TokenReadings tokens{{}, {}};
-  return resolve(source, {request.view, given.path, client, given.parameters, settings}, with,
+  return resolve(source, {request.view, given.path, client, given.parameters, options}, with,
                  tokens);
 }
 

@@ -92,11 +92,11 @@ TEST_CASE("a path may be counted without case and without a slash at its end") {
 }
 
 TEST_CASE("an address that is written counts as its network") {
-  const ClientAddressSettings client;
-  const ValueSettings settings{.client = client};
+  const ClientAddressOptions client;
+  const ValueOptions options{.client = client};
   const auto bytes = [&](std::string_view written) -> std::string {
     Serialisation out;
-    const bool can_be = ValueWriter(written, settings, out)(FromClientAddress{});
+    const bool can_be = ValueWriter(written, options, out)(FromClientAddress{});
     return can_be ? std::string(out.view()) : "none";
   };
   CHECK(bytes("10.0.0.1") != "none");

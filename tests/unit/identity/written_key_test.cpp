@@ -11,7 +11,7 @@ namespace {
 
 using Values = std::vector<std::string_view>;
 
-const ClientAddressSettings whole_addresses{};
+const ClientAddressOptions whole_addresses{};
 
 std::vector<WrittenKey> written(const Source& source, const Values& values) {
   return written_keys(source, values, {.client = whole_addresses}, key);

@@ -9,7 +9,7 @@ namespace weir::limiter {
 namespace {
 
 constexpr SipKey key{.k0 = 1, .k1 = 2};
-const identity::ClientAddressSettings client;
+const identity::ClientAddressOptions client;
 
 Plans plans() {
   Plans made;

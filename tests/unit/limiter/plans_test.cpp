@@ -191,7 +191,7 @@ TEST_CASE("readings of a path with different plans are both charged") {
                                  .path = "/other",
                                  .client = fixture.client,
                                  .path_parameters = {},
-                                 .client_settings = fixture.config.proxy.client_address};
+                                 .client_options = fixture.config.proxy.client_address};
   fixture.limiter = std::make_unique<Limiter>(fixture.config.limiter, fixture.store);
   boost::container::static_vector<RouteEvidence, 2> both;
   both.push_back(routes[0]);
@@ -220,7 +220,7 @@ TEST_CASE("of an unlimited reading and a limited one, the limited one counts") {
                                 .path = path,
                                 .client = fixture.client,
                                 .path_parameters = {},
-                                .client_settings = fixture.config.proxy.client_address};
+                                .client_options = fixture.config.proxy.client_address};
     };
     const identity::Evidence one = reading(first);
     const identity::Evidence other = reading(second);

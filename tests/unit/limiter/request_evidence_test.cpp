@@ -34,7 +34,7 @@ struct Gathered {
 
   std::vector<LimitedRoute> routes;
   routing::PathVariants variants{.letter_case = false};
-  identity::ClientAddressSettings settings;
+  identity::ClientAddressOptions settings;
   IpAddress client;
   routing::RoutedRequest routed;
   RequestEvidence evidence;

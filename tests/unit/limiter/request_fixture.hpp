@@ -80,7 +80,7 @@ struct Fixture {
             .path = request.path,
             .client = client,
             .path_parameters = {},
-            .client_settings = config.proxy.client_address};
+            .client_options = config.proxy.client_address};
   }
   const PolicyCounters& counters(std::size_t policy) const {
     return *limiter->policies()[policy].counters;

@@ -18,12 +18,12 @@ struct Fixture {
   }
   const Resolution& of(std::size_t index, std::initializer_list<http::NameValue> fields) {
     const http::RequestOf request{fields};
-    return identities.of(index, {request.view, "/", client, {}, client_settings});
+    return identities.of(index, {request.view, "/", client, {}, client_options});
   }
 
   Options settings;
   IpAddress client = IpAddress::v4({192, 0, 2, 1});
-  identity::ClientAddressSettings client_settings;
+  identity::ClientAddressOptions client_options;
   identity::TokenReadings tokens{{}, {}};
   ResolvedIdentities identities{settings, tokens};
 };

@@ -108,7 +108,7 @@ struct Service {
 
   options::RateLimitService options;
   limiter::Options limits;
-  identity::ClientAddressSettings client;
+  identity::ClientAddressOptions client;
   store::MemoryStore store{{.max_keys = 10'000, .seed = 3}};
   std::unique_ptr<DescriptorRules> rules;
   std::unique_ptr<limiter::Limiter> limiter;

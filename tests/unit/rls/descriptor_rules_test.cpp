@@ -158,8 +158,8 @@ TEST_CASE("A policy's key is the values of its entries, or that of the proxy's i
   limiter::Options limits;
   limits.identity_key = {.k0 = 1, .k1 = 2};
   limits.identities = {{.name = "client", .source = {identity::FromClientAddress{}}}};
-  const identity::ClientAddressSettings client;
-  const identity::ValueSettings values{.client = client};
+  const identity::ClientAddressOptions client;
+  const identity::ValueOptions values{.client = client};
   options::PolicyDescriptor wanted{
       .domain = "d", .entries = {{.key = "a"}, {.key = "b"}}, .key = {"b"}};
   std::vector<identity::DescriptorEntry> scratch;

@@ -13,8 +13,8 @@ namespace weir::store::test {
 struct ChainFixture {
   Chain& chain() {
     if (!chain_) {
-      breaker_settings.timeout = options.timeout;
-      breaker_.emplace(remote, breaker_settings, breaker_counters);
+      breaker_options.timeout = options.timeout;
+      breaker_.emplace(remote, breaker_options, breaker_counters);
       chain_.emplace(*breaker_, local, options, counters);
       chain_->probe(epoch - 1s);  // as a worker before the first request
       confirm(epoch - 1s);
@@ -44,7 +44,7 @@ struct ChainFixture {
   FakeStore remote;
   MemoryStore local{{.max_keys = 1'000, .seed = 3}};
   ChainOptions options{.timeout = 5s, .seed = 1};
-  NodeControl::Settings breaker_settings{.failures = 2, .retry_after = 1s};
+  NodeControl::Options breaker_options{.failures = 2, .retry_after = 1s};
   BreakerCounters breaker_counters;
   rules::Policy one = gcra(1);
   std::uint64_t generation = 7;

@@ -10,12 +10,12 @@ namespace weir::store::test {
 namespace {
 
 using State = NodeControl::State;
-constexpr NodeControl::Settings settings{.timeout = 20ms, .failures = 2, .retry_after = 1s};
+constexpr NodeControl::Options options{.timeout = 20ms, .failures = 2, .retry_after = 1s};
 
 struct BreakerFixture {
   FakeStore remote;
   BreakerCounters counters;
-  CircuitBreaker link{remote, settings, counters};
+  CircuitBreaker link{remote, options, counters};
   rules::Policy limit = gcra(1'000);
   Request request{{claim(limit, 1)}};
 
@@ -50,7 +50,7 @@ struct Scarce final : RemoteStore {
 TEST_CASE("A question for which there is no memory is an error, and the breaker does not wait") {
   Scarce remote;
   BreakerCounters counters;
-  CircuitBreaker link{remote, settings, counters};
+  CircuitBreaker link{remote, options, counters};
   const auto limit = gcra(1'000);
   for (const Duration after : {0s, 0s, 1s}) {
     Request request{{claim(limit, 1)}};

@@ -18,7 +18,7 @@ namespace {
 struct Expired : ChainFixture {
   Expired() {
     options.timeout = 20s;
-    breaker_settings.failures = 3;
+    breaker_options.failures = 3;
   }
   void exhaust() {
     Request request({shared(narrow)});
@@ -234,7 +234,7 @@ namespace {
 /// Requests whose denials are charged; the key has no units left.
 struct Counted : ChainFixture {
   Counted() {
-    breaker_settings.failures = 9;
+    breaker_options.failures = 9;
     for (int i = 0; i < 3; ++i)
       serve(first);
     REQUIRE(first.admitted());
