@@ -1,7 +1,8 @@
 """Lists in the documents that repeat a part of the tree: the index of decisions, the table of rooms, the tables of
-failures and timeouts, the metrics, the fields of the access log, and the recipes of CONTRIBUTING.md. Each is compared
-with the tree, and so are the places in the tree that list the rooms."""
+failures and timeouts, the metrics, the fields of the access log, the instructions of a request, and the recipes of
+CONTRIBUTING.md. Each is compared with the tree, and so are the places in the tree that list the rooms."""
 
+import json
 import re
 
 import layers
@@ -12,6 +13,8 @@ from tree import line_of
 
 EXCHANGE = "docs/reference-exchange.md"
 OPERATIONS = "docs/operations.md"
+PERFORMANCE = "docs/performance.md"
+INSTRUCTIONS = "bench/instructions.json"
 DECISIONS = "docs/adr/README.md"
 
 # docs/adr
@@ -243,6 +246,15 @@ def check_access_log(tree):
                f"(see {file or 'access_log.cpp'})")
 
 
+def check_instructions(tree):
+    """The table of instructions has the recorded values, in their order."""
+    recorded = [f"{count:,}" for count in json.loads(tree.text(INSTRUCTIONS))["rows"].values()]
+    table = list(rows(tree.text(PERFORMANCE), "work", "instructions/request"))
+    if [cells[1] for _, cells in table] != recorded:
+        yield (f"{PERFORMANCE}:{table[0][0] if table else 1}: table of instructions: write {'; '.join(recorded)} "
+               f"(see {INSTRUCTIONS})")
+
+
 # Lists of files
 
 def check_index(tree):
@@ -264,7 +276,7 @@ def check_fuzz_targets(tree):
 
 CHECKS = (check_decisions, check_room_table, check_pure_rooms, check_room_tests, check_failures, check_phases,
           check_metrics, check_metric_names, check_error_kinds, check_outcomes, check_access_log, check_recipes,
-          check_number_of_algorithms, check_index, check_fuzz_targets)
+          check_number_of_algorithms, check_instructions, check_index, check_fuzz_targets)
 
 
 def check(tree):

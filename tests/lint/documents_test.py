@@ -71,8 +71,9 @@ FILES = {
     "CMakeLists.txt": CMAKE,
     "CONTRIBUTING.md": CONTRIBUTING,
     "docs/README.md": "[a](algorithms.md) [b](fuzzing.md) [c](glossary.md) [d](reference-exchange.md) "
-                      "[e](operations.md)",
+                      "[e](operations.md) [f](performance.md)",
     "README.md": "Two algorithms.",
+    "bench/instructions.json": '{"rows": {"plain": 12345, "log": 8}}',
     "docs/adr/0001-the-store-owns-the-clock.md": "# 0001: One\n`base` and\n`rules` must not read a clock.",
     "docs/adr/0002-b.md": "# 0002: Two\n",
     "docs/adr/README.md": "| | |\n|---|---|\n| [0001](0001-the-store-owns-the-clock.md) | One |\n"
@@ -82,6 +83,7 @@ FILES = {
     "docs/glossary.md": "| **pure room** | one without I/O: `base`, `rules` | layers.py |\n",
     "docs/reference-exchange.md": EXCHANGE,
     "docs/operations.md": OPERATIONS,
+    "docs/performance.md": "| work | instructions/request |\n|---|---:|\n| no limits | 12,345 |\n| a log | 8 |\n",
     "lua/parts.lua": "gcra LeakyBucketState",
     "src/admin/metrics.cpp": 'outcomes{{\n  {"answered", &C::a},\n  {"broken", &C::b},\n}};\n'
                              'out.family("weir_requests_total", "counter", "Requests.");\n'
@@ -376,6 +378,14 @@ class NumberOfAlgorithms(DocumentsCase):
         self.assert_found(documents.check_number_of_algorithms, "README.md:1: there are 1 algorithms",
                           "docs/algorithms.md:1: there are 1 algorithms",
                           src_rules_policy_hpp="enum class Algorithm { gcra };")
+
+
+class Instructions(DocumentsCase):
+    def test_a_value_that_was_recorded_again(self):
+        self.assert_found(documents.check_instructions,
+                          "docs/performance.md:3: table of instructions: write 12,345; 9 (see bench/instructions.json)",
+                          bench_instructions_json='{"rows": {"plain": 12345, "log": 9}}')
+        self.assertEqual(len(complaints(documents.check_instructions, docs_performance_md="# Performance")), 1)
 
 
 class Lists(DocumentsCase):
