@@ -301,7 +301,7 @@ void write_shadow_reloads(MetricSink& out, const Instruments& in) {
              "Compared decisions that differ in shadow.");
   out.sample({}, shadow.flips.value());
   out.family("weir_shadow_reload_skipped_total", "counter",
-             "Requests during a shadow that were not compared.");
+             "Requests and calls during a shadow that were not compared.");
   out.sample({}, shadow.skipped.value());
   out.family("weir_shadow_reloads_total", "counter",
              "Configurations that were in shadow, by result.");

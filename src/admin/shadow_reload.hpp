@@ -29,7 +29,7 @@ struct ShadowState {
   std::int64_t max_flips = 0;   ///< the share of decisions that may flip, in millionths
   std::uint64_t decisions = 0;  ///< compared
   std::uint64_t flips = 0;      ///< of them
-  std::uint64_t skipped = 0;    ///< requests that were not compared
+  std::uint64_t skipped = 0;    ///< requests and calls that were not compared
   std::string reason{};
 };
 

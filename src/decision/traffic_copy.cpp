@@ -54,6 +54,11 @@ std::uint64_t TrafficCopy::add(const Arrival& arrival) noexcept {
   return 0;
 }
 
+void TrafficCopy::skip() noexcept {
+  const std::lock_guard lock{mutex_};
+  ++added_.skipped;
+}
+
 std::uint64_t TrafficCopy::copy(const Arrival& arrival) {
   CopiedEvent event{.number = next_, .at = arrival.at, .peer = arrival.peer};
   event.text_begin = added_.text.size();

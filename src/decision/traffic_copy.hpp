@@ -55,7 +55,7 @@ struct CopiedTraffic {
   std::vector<CopiedEvent> events;
   std::string text;
   std::vector<CopiedCost> costs;
-  std::uint64_t skipped = 0;  ///< requests without room
+  std::uint64_t skipped = 0;  ///< requests without room, and those of skip()
 
   /// Keeps the memory.
   void clear();
@@ -84,6 +84,9 @@ class TrafficCopy {
   };
   /// Returns the number of the request; 0: it is skipped, because there is no room or no memory.
   std::uint64_t add(const Arrival& arrival) noexcept;
+
+  /// Counts a request that cannot be compared.
+  void skip() noexcept;
 
   struct End {
     std::uint64_t number = 0;

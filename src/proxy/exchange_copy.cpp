@@ -29,12 +29,13 @@ void ExchangeCopy::begin(decision::TrafficCopy& copy, const http::ReceivedReques
                          const decision::Decision& decision, RequestBody* read_body, Instant at) {
   // Without a route or a limit, the verdict is that of an earlier request.
   const bool is_limited = decision.route() != nullptr && decision.is_limited();
-  if (is_limited && std::ranges::any_of(decision.verdict().limits, is_overridden)) return;
+  if (is_limited && std::ranges::any_of(decision.verdict().limits, is_overridden))
+    return copy.skip();
   try {
     const std::string body = read_body == nullptr ? std::string() : kept_text(*read_body);
     number_ = copy.add({.at = at, .peer = request.peer, .request = request.view, .body = body});
   } catch (const std::bad_alloc&) {
-    // The request is not compared.
+    copy.skip();
   }
 }
 

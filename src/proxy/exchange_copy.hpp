@@ -24,7 +24,7 @@ class ExchangeCopy {
   bool is_open() const { return number_ != 0; }
 
   /// `read_body`: its kept part was read before the decision; nullptr: nothing was read. A request
-  /// that an override decides is skipped: overrides are not in shadow.
+  /// that an override decides is skipped, because overrides are not in shadow.
   void begin(decision::TrafficCopy& copy, const http::ReceivedRequest& request,
              const decision::Decision& decision, RequestBody* read_body, Instant at);
   /// `copy`: nullptr if the shadow is over. `decided_at`: when `record` was made.

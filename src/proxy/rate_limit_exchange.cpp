@@ -291,6 +291,9 @@ loop::Task<> RateLimitExchange::commit(std::string_view message) {
 /// Decides the request that has been read. Empty: the response is made.
 loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
     rls::Method method) {
+  // A configuration in shadow decides requests of the proxy only.
+  if (in_.context.traffic_copy) [[unlikely]]
+    in_.context.traffic_copy->skip();
   rls::RateLimitCall& call = memory_->call;
   const Instant asked_at = in_.asked_at = in_.context.pass_clock.read();
   const rls::CallRules rules{

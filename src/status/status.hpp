@@ -131,7 +131,7 @@ struct ShadowReload {
   std::string until{};        ///< RFC 3339
   std::string max_flips{};    ///< a percentage
   std::uint64_t decisions = 0, flips = 0;
-  std::uint64_t skipped = 0;  ///< requests that were not compared
+  std::uint64_t skipped = 0;  ///< requests and calls that were not compared
   std::string reason{};       ///< why it was dropped
 
   bool is_none() const { return state == "none"; }

@@ -174,6 +174,41 @@ class Tokens(ShadowCase):
         self.assertEqual((shown["decisions"], shown["flips"]), (0, 0))
 
 
+class NotCompared(ShadowCase):
+    """What the comparison does not decide is counted, so no configuration passes as if it had been compared."""
+
+    def sections(self):
+        return {"rate_limit_service": {"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
+            {"domain": "edge", "entries": {"api_key": "*"}, "policy": "per_key", "key": ["api_key"]}]}}
+
+    def call(self):
+        body = json.dumps({"domain": "edge", "descriptors": [{"entries": [{"key": "api_key", "value": SECRET}]}]})
+        with self.connect_to(self.weir.addresses[-1]) as client:
+            return client.request("POST", "/json", [("Content-Type", "application/json")], body.encode()).status
+
+    def test_calls_of_the_rate_limit_service(self):
+        self.serve(self.config("5/1h"))
+        self.begin(self.config("1/1h"), "shadow=4s&max_flips=0%25")
+        self.assertEqual([self.call() for _ in range(3)], [200] * 3)
+        done = self.await_state("done")
+        self.assertEqual((done["decisions"], done["flips"], done["skipped"]), (0, 0, 3))
+        self.assertEqual(labelled(self.scrape(), "weir_shadow_reload_skipped_total"), 3)
+        self.assertIn("0 of 0 decisions would have flipped (3 were not compared); applying the configuration",
+                      self.weir.stderr)
+        self.assertEqual(self.call(), 429)
+
+    def test_requests_under_an_override(self):
+        self.serve(self.config("5/1h"))
+        override = {"identity": "key", "key": SECRET, "policy": "per_key", "rate": "9/1h"}
+        with self.connect_admin(self.weir) as admin:
+            put = admin.request("PUT", "/v1/overrides", [("Content-Type", "application/json")],
+                                json.dumps(override).encode())
+        self.assertEqual(put.status, 200, put.body)
+        self.begin(self.config("1/1h"), "shadow=1h")
+        self.assertEqual(self.ask(SECRET, 2) + self.ask("another"), [200] * 3)
+        eventually(lambda: self.state()["decisions"] == 1 and self.state()["skipped"] == 2, "one that is compared")
+
+
 class Lists(ShadowCase):
     """An address list of a file, which is replaced while it is in use."""
 

@@ -111,6 +111,10 @@ TEST_CASE("traffic copy: requests without room are skipped and counted, ends are
   CHECK(copy.add(request.arrival(body)) == added + 2);
   copy.take(taken);
   CHECK(taken.skipped == 0);
+  copy.skip();
+  copy.skip();
+  copy.take(taken);
+  CHECK(taken.skipped == 2);
 }
 
 TEST_CASE("traffic copy: one thread adds while another one takes") {
