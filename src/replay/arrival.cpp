@@ -64,6 +64,16 @@ void fill_own(Arrival& arrival, const OwnRecord& own) {
     add(other.policy, other);
 }
 
+/// True for a call of the rate limit service. It has a decision without a route, unless no limit
+/// applied: then it has its path only.
+bool is_call_of_service(const LoggedRequest& logged) {
+  const OwnRecord& own = *logged.own;
+  return own.route.empty() &&
+         (!own.decision.empty() ||
+          logged.target.starts_with("/envoy.service.ratelimit.v3.RateLimitService/") ||
+          logged.target.starts_with("/kuadrant.service.ratelimit.v1.RateLimitService/"));
+}
+
 /// True for a line about a request that Weir did not decide: the report of another proxy, a request
 /// that it refused before, or one whose client had left.
 bool is_undecided(const LoggedRequest& logged) {
@@ -85,6 +95,7 @@ void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host) 
   if (logged.own) fill_own(arrival, *logged.own);
   std::string& head = arrival.head;
   head.clear();
+  arrival.is_service_call = logged.own && is_call_of_service(logged);
   if (logged.own && is_undecided(logged)) return;
   if (!http::is_token(logged.method) || logged.target.empty() || ends_target(logged.target)) return;
   head.append(logged.method).append(" ").append(logged.target).append(" HTTP/1.1\r\n");

@@ -27,6 +27,7 @@ struct Arrival {
   Instant at{};  ///< when it is decided
   IpAddress peer{};
   std::string head{};                ///< empty: the log has no valid request
+  bool is_service_call = false;      ///< of the rate limit service; then the head is empty
   std::optional<int> status{};       ///< of its response
   std::optional<int> grpc_status{};  ///< empty: not a gRPC call, or not in the log
   bool client_has_left = false;      ///< before the response was complete

@@ -70,7 +70,8 @@ struct Outcomes {
   std::uint64_t shadow_denied = 0;  ///< of those allowed, that a shadow policy would have denied
   std::uint64_t undecided = 0;      ///< refused for a missing or ambiguous identity
   std::uint64_t unrouted = 0;       ///< no route, or refused with its path
-  std::uint64_t malformed = 0;      ///< not a valid request
+  std::uint64_t malformed = 0;      ///< not a valid request, or Weir did not decide it
+  std::uint64_t service_calls = 0;  ///< of the rate limit service: the log has no descriptors
 };
 
 struct Absence {

@@ -73,6 +73,7 @@ json::Object json_of(const Outcomes& outcomes) {
   object.number("undecided", number(outcomes.undecided));
   object.number("no_route", number(outcomes.unrouted));
   object.number("malformed", number(outcomes.malformed));
+  object.number("service_calls", number(outcomes.service_calls));
   return object;
 }
 

@@ -56,6 +56,7 @@ void draw_facts(std::string& out, const Report& report) {
   add("undecided", outcomes.undecided);
   add("no route", outcomes.unrouted);
   add("malformed", outcomes.malformed);
+  add("calls of the rate limit service, not replayed", outcomes.service_calls);
   add("late", report.late);
   add("ahead", report.ahead);
   add("no client", report.without_client);

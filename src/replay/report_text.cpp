@@ -50,7 +50,10 @@ void append_outcomes(std::string& out, const Report& report) {
   add("shadow denied", outcomes.shadow_denied, ": allowed, but denied by a policy in shadow mode");
   add("undecided", outcomes.undecided, ": a required identity is absent or ambiguous");
   add("no route", outcomes.unrouted, ": no route matches, or Weir refuses the request before");
-  add("malformed", outcomes.malformed, ": not a valid HTTP request");
+  add("malformed", outcomes.malformed, ": not a valid HTTP request, or Weir did not decide it");
+  add("service calls", outcomes.service_calls,
+      ": calls of the rate limit service, not replayed, because the log does not have their "
+      "descriptors");
   add("late", report.late,
       ": their lines came more than a minute too late in the log; decided at the instant of the "
       "request before them");

@@ -82,7 +82,7 @@ void Run::receive(const Arrival& arrival) {
   if (arrival.peer == IpAddress()) ++totals_.without_client;
   take_events(now_);
   if (arrival.head.empty()) {
-    ++totals_.outcomes.malformed;
+    ++(arrival.is_service_call ? totals_.outcomes.service_calls : totals_.outcomes.malformed);
     return count_at(now_, false);
   }
   if (flips_) flips_->receive(arrival, now_);

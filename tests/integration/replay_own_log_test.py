@@ -132,6 +132,22 @@ class OwnLog(Case):
         self.assertEqual([client.get("/slots/1").status for _ in range(3)], [200] * 3)
         self.assert_reproduced(7)
 
+    def test_calls_of_the_rate_limit_service_are_counted_apart(self):
+        self.begin(upstream_answer, rate_limit_service={"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
+            {"domain": "edge", "entries": {"user": "*"}, "policy": "gcra", "key": ["user"]}]})
+        entries = [{"key": "user", "value": "a"}]
+        with self.connect_to(self.weir.addresses[-1]) as service:
+            for domain in ("edge", "edge", "other"):
+                call = json.dumps({"domain": domain, "descriptors": [{"entries": entries}]}).encode()
+                answer = service.request("POST", "/json", [("Content-Type", "application/json")], call)
+                self.assertEqual(answer.status, 200)
+        self.connect(self.weir).get("/bucket/1", {"X-Key": "a"})
+        report = self.replay(4)
+        self.assertEqual(report["reproduction"]["compared"], 1)
+        # A call without a limit, as JSON, has nothing that shows what it is.
+        outcomes = report["outcomes"]
+        self.assertEqual((outcomes["service_calls"], outcomes["malformed"], outcomes["allowed"]), (2, 1, 1))
+
     def test_another_configuration_does_not_reproduce_it(self):
         self.begin(upstream_answer)
         client = self.connect(self.weir)

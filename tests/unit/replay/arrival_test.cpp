@@ -49,6 +49,41 @@ TEST_CASE("bytes that would end a line never reach the head") {
   }
 }
 
+TEST_CASE("a call of the rate limit service is not a request to replay") {
+  Arrival arrival;
+  LoggedRequest logged = get("/json");
+  logged.status = 200;
+  logged.own = OwnRecord{.decision = "allowed", .policy = "p"};
+  fill(arrival, logged, "localhost");
+  CHECK(arrival.is_service_call);
+  CHECK(arrival.head.empty());
+  SECTION("without a limit it has its path only") {
+    logged = get("/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit");
+    logged.own = OwnRecord{};
+    fill(arrival, logged, "localhost");
+    CHECK(arrival.is_service_call);
+    logged.target = "/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit";
+    fill(arrival, logged, "localhost");
+    CHECK(arrival.is_service_call);
+  }
+  SECTION("a request with a route is none, whatever its path is") {
+    logged.target = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
+    logged.own->route = "r";
+    fill(arrival, logged, "localhost");
+    CHECK_FALSE(arrival.is_service_call);
+    CHECK_FALSE(arrival.head.empty());
+  }
+  SECTION("a request that was refused is none, and no line of another server is") {
+    logged.own = OwnRecord{};
+    fill(arrival, logged, "localhost");
+    CHECK_FALSE(arrival.is_service_call);
+    logged = get("/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit");
+    fill(arrival, logged, "localhost");
+    CHECK_FALSE(arrival.is_service_call);
+    CHECK_FALSE(arrival.head.empty());
+  }
+}
+
 TEST_CASE("a gRPC call ends with the status of Weir's own log") {
   Arrival arrival;
   LoggedRequest logged = get("/");

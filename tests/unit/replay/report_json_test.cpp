@@ -9,7 +9,7 @@ TEST_CASE("the JSON of a report has every member, also without requests") {
       to_json({}) ==
       R"({"requests":0,"unreadable":0,"first_unreadable":[],"from":null,"to":null,"late":0,"ahead":0,)"
       R"("no_client":0,"outcomes":{"allowed":0,"delayed":0,"denied":0,"shadow_denied":0,)"
-      R"("undecided":0,"no_route":0,"malformed":0},"reproduction":{"compared":0,"different":0,"first_different":[]},"absent":[],"routes":[],"policies":[],"keys":[],)"
+      R"("undecided":0,"no_route":0,"malformed":0,"service_calls":0},"reproduction":{"compared":0,"different":0,"first_different":[]},"absent":[],"routes":[],"policies":[],"keys":[],)"
       R"("timeline":{"from":null,"period_us":1000000,"requests":[],"denied":[]},"other_rates":[],)"
       R"("suggestions":null,"comparison":null})");
 }

@@ -14,7 +14,7 @@ Report small_report() {
       .first_at = noon,
       .last_at = noon + std::chrono::minutes(5),
       .late = 2,
-      .outcomes = {.allowed = 1'234'000, .denied = 567, .unrouted = 1},
+      .outcomes = {.allowed = 1'234'000, .denied = 567, .unrouted = 1, .service_calls = 2},
       .absent = {{.identity = "api_key", .requests = 12}},
       .routes = {{.policy = "p",
                   .is_shadow = true,
@@ -43,6 +43,7 @@ time            2026-01-01T12:00:00Z to 2026-01-01T12:05:00Z
 allowed         1,234,000 (100.0 %)
 denied          567 (0.05 %)
 no route        1 (< 0.01 %): no route matches, or Weir refuses the request before
+service calls   2 (< 0.01 %): calls of the rate limit service, not replayed, because the log does not have their descriptors
 late            2 (< 0.01 %): their lines came more than a minute too late in the log; decided at the instant of the request before them
 unreadable lines 7
   a.log:3: its time cannot be read

@@ -45,6 +45,16 @@ class Replayed {
     run_.receive(arrival_);
     return *this;
   }
+  Replayed& call_service(std::int64_t ms) {
+    LoggedRequest logged{.at = Instant{std::chrono::milliseconds(1'000'000 + ms)},
+                         .method = "POST",
+                         .target = "/json",
+                         .status = 200};
+    logged.own = OwnRecord{.decision = "allowed", .policy = "slow"};
+    fill(arrival_, logged, "localhost");
+    run_.receive(arrival_);
+    return *this;
+  }
   Report report() {
     run_.finish();
     return run_.report(10);
@@ -110,6 +120,14 @@ TEST_CASE("requests that no limit decides are counted apart") {
   const Report report = replayed.report();
   CHECK(report.outcomes.unrouted + report.outcomes.malformed == 3);
   CHECK(report.outcomes.allowed == 0);
+}
+
+TEST_CASE("calls of the rate limit service are counted apart and not replayed") {
+  const Report report = Replayed().call_service(0).get("/slow", 1).call_service(2).report();
+  CHECK(report.outcomes.service_calls == 2);
+  CHECK(report.outcomes.malformed == 0);
+  CHECK(report.outcomes.allowed == 1);
+  CHECK(report.reproduction.compared == 0);
 }
 
 TEST_CASE("a request that comes late is decided at the last instant") {
