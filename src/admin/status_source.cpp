@@ -119,6 +119,7 @@ status::SharedStore shared_store_status(const Instruments& in) {
                           .is_up = node.is_up,
                           .breaker = breaker_of(node.state),
                           .in_flight = node.in_flight,
+                          .in_flight_limit = node.in_flight_limit,
                           .errors = node.errors,
                           .latency = node.latency});
   }

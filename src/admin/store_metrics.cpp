@@ -85,6 +85,10 @@ void write_nodes(MetricSink& out, const Instruments& in) {
   out.family("weir_store_node_in_flight", "gauge", "Questions to the node without a reply.");
   for (const auto& [server, node] : nodes)
     out.sample({{"node", server}}, node.in_flight);
+  out.family("weir_store_node_in_flight_limit", "gauge",
+             "The most questions to the node without a reply: as many as it answers in time.");
+  for (const auto& [server, node] : nodes)
+    out.sample({{"node", server}}, node.in_flight_limit);
   out.family("weir_store_node_errors_total", "counter",
              "Questions to the node that it did not decide.");
   for (const auto& [server, node] : nodes)

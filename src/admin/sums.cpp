@@ -47,6 +47,7 @@ void NodeSum::add(const redis::NodeCounters& part) {
   is_up = is_up && part.is_ready.load(std::memory_order_relaxed);
   state = std::max(state, part.breaker.state.load(std::memory_order_relaxed));
   in_flight += part.breaker.in_flight.load(std::memory_order_relaxed);
+  in_flight_limit += part.breaker.in_flight_limit.load(std::memory_order_relaxed);
   errors += part.breaker.errors.value();
   latency.add(part.breaker.latency);
 }

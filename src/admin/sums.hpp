@@ -46,6 +46,7 @@ struct NodeSum {
   bool is_up = true;                  ///< for every worker
   store::NodeControl::State state{};  ///< the worst of the workers
   std::uint64_t in_flight = 0;
+  std::uint64_t in_flight_limit = 0;  ///< the largest number allowed
   std::uint64_t errors = 0;
   HistogramSum latency{};
 

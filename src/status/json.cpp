@@ -164,6 +164,7 @@ std::string json_of(const NodeRow& row) {
       .flag("up", row.node.is_up)
       .text("breaker", to_string(row.node.breaker))
       .number("in_flight", whole(row.node.in_flight))
+      .number("in_flight_limit", whole(row.node.in_flight_limit))
       .json("decisions", json_of(row.decisions))
       .json("errors", json_of(row.errors))
       .json("latency", json_of(row.latency))

@@ -79,8 +79,9 @@ struct Node {
   bool is_up = true;   ///< every worker is connected to it
   Breaker breaker{};   ///< the worst of the workers
   std::uint64_t in_flight = 0;
-  std::uint64_t errors = 0;  ///< questions that it did not decide
-  HistogramSum latency{};    ///< of those that it decided
+  std::uint64_t in_flight_limit = 0;  ///< the largest number allowed
+  std::uint64_t errors = 0;           ///< questions that it did not decide
+  HistogramSum latency{};             ///< of those that it decided
 };
 
 /// Only if instances share a store.

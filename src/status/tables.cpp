@@ -134,11 +134,13 @@ void write_deciders(std::string& out, const Report& report) {
 
 void write_nodes(std::string& out, const Report& report) {
   Table table(out, "Redis servers",
-              {"server", "state", "breaker", "in flight", "decisions/s", "errors/s", "p50", "p99"});
+              {"server", "state", "breaker", "in flight", "in flight, at most", "decisions/s",
+               "errors/s", "p50", "p99"});
   for (const NodeRow& row : report.nodes) {
     table.row(row.node.name,
               {row.node.is_up ? "up" : "down", std::string(to_string(row.node.breaker)),
-               std::to_string(row.node.in_flight), rate_text(row.decisions), rate_text(row.errors),
+               std::to_string(row.node.in_flight), std::to_string(row.node.in_flight_limit),
+               rate_text(row.decisions), rate_text(row.errors),
                percentile_text(row.latency, &Percentiles::p50),
                percentile_text(row.latency, &Percentiles::p99)});
   }

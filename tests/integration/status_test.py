@@ -148,6 +148,7 @@ class Redis(RedisCase, StatusCase):
         self.assertEqual((store["type"], len(store["nodes"])), ("redis", 1))
         node = store["nodes"][0]
         self.assertEqual((node["up"], node["breaker"], node["decisions"]["total"]), (True, "closed", 1))
+        events.await_event(lambda event: event["store"]["nodes"][0]["in_flight_limit"] > 0)
         redis.stop()
         lost = events.await_event(lambda event: event["degraded"])
         self.assertFalse(lost["store"]["up"])

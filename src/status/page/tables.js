@@ -114,7 +114,7 @@ function makeTables() {
     nodes: new Table('nodes', [
       row => row.name, row => ({text: row.up ? 'up' : 'down', style: row.up ? '' : 'alarm'}),
       row => ({text: row.breaker, style: row.breaker === 'closed' ? '' : 'alarm'}), row => totalText(row.in_flight),
-      row => rateText(row.decisions), row => alarming(row.errors), row => percentileText(row.latency, 'p50'),
+      row => totalText(row.in_flight_limit), row => rateText(row.decisions), row => alarming(row.errors), row => percentileText(row.latency, 'p50'),
       row => percentileText(row.latency, 'p99')]),
     keys: new Table('keys', [
       row => row.provider, row => row.age === null ? none : ageText(row.age), row => totalText(row.fetched),

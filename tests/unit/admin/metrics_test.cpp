@@ -274,6 +274,7 @@ TEST_CASE("each node that is in use has its metrics, added up over the workers")
     node.is_ready = true;
     node.breaker.errors.add(2);
     node.breaker.in_flight = 3;
+    node.breaker.in_flight_limit = 20;
     node.breaker.latency.observe(Duration{300});
   }
   process.shared[1].node("10.0.0.2:6379").breaker.state = NodeControl::State::open;
@@ -283,6 +284,7 @@ TEST_CASE("each node that is in use has its metrics, added up over the workers")
   CHECK(series.at(R"(weir_store_node_up{node="10.0.0.2:6379"})") == "0");
   CHECK(series.at(R"(weir_store_node_errors_total{node="10.0.0.1:6379"})") == "4");
   CHECK(series.at(R"(weir_store_node_in_flight{node="10.0.0.1:6379"})") == "6");
+  CHECK(series.at(R"(weir_store_node_in_flight_limit{node="10.0.0.1:6379"})") == "40");
   CHECK(series.at(R"(weir_store_node_breaker_state{node="10.0.0.2:6379"})") == "2");
   CHECK(series.at(R"(weir_store_node_duration_seconds_count{node="10.0.0.1:6379"})") == "2");
   CHECK_FALSE(series.contains(R"(weir_store_node_up{node="10.0.0.3:6379"})"));

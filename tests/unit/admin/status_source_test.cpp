@@ -214,8 +214,10 @@ TEST_CASE("the status has the store that instances share, and its nodes") {
   redis::NodeCounters& second = process.shared[1].node();
   first.is_ready = true;
   first.breaker.in_flight = 3;
+  first.breaker.in_flight_limit = 10;
   first.breaker.latency.observe(Duration{200});
   second.breaker.in_flight = 4;
+  second.breaker.in_flight_limit = 11;
   second.breaker.errors.add(5);
   second.breaker.state = store::NodeControl::State::open;
   const status::Status made = status_of(process);
@@ -234,6 +236,7 @@ TEST_CASE("the status has the store that instances share, and its nodes") {
   CHECK_FALSE(node.is_up);
   CHECK(node.breaker == status::Breaker::open);
   CHECK(node.in_flight == 7);
+  CHECK(node.in_flight_limit == 21);
   CHECK(node.errors == 5);
   CHECK(node.latency.buckets[1] == 1);
   REQUIRE(made.deciders.size() == 2);

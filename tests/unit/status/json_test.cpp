@@ -97,6 +97,7 @@ TEST_CASE("a report as JSON") {
                                                       {"up", false},
                                                       {"breaker", "half open"},
                                                       {"in_flight", 12},
+                                                      {"in_flight_limit", 40},
                                                       {"decisions", count_of(0, 0)},
                                                       {"errors", count_of(0, 0)},
                                                       {"latency", nullptr}}})},

@@ -42,8 +42,11 @@ inline Status sample_status() {
                      .servers = {{.name = "a:80", .is_up = true}, {.name = "b:80"}}}};
   made.store.is_up = false;
   made.store.shared = {.instances = 4, .differing = 1, .replicas = 3, .fallbacks = 11};
-  made.store.shared->nodes = {
-      {.name = "redis:6379", .is_up = false, .breaker = Breaker::half_open, .in_flight = 12}};
+  made.store.shared->nodes = {{.name = "redis:6379",
+                               .is_up = false,
+                               .breaker = Breaker::half_open,
+                               .in_flight = 12,
+                               .in_flight_limit = 40}};
   made.keys = {{.provider = "idp", .age = 90s, .fetched = 4, .failed = 1, .problem = "no answer"},
                {.provider = "new"}};
   return made;

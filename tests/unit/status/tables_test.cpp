@@ -36,7 +36,7 @@ TEST_CASE("the tables have the numbers of the report") {
   CHECK(row_of(html, "p (shadow)") == "gcra 0.2 0.8 0.1 0 0 2 8");
   CHECK(row_of(html, escaped(hostile)) == "0.2 0.8 0.2 0.1 50 \u00b5s 90 \u00b5s 99 \u00b5s 2 8");
   CHECK(row_of(html, "redis") == "0 \u2013 \u2013 \u2013 0");
-  CHECK(row_of(html, "redis:6379") == "down half open 12 0 0 \u2013 \u2013");
+  CHECK(row_of(html, "redis:6379") == "down half open 12 40 0 0 \u2013 \u2013");
   CHECK(row_of(html, "api") == "a:80 b:80 0.6 0.1 0 6 1");
   CHECK(row_of(html, "p") == "3 \u2013 7");
   CHECK(row_of(html, "idp") == "90 s 4 1 no answer");
