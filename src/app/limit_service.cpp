@@ -91,14 +91,22 @@ void add_entries(json::Object& to, const store::EntryReport& report,
   to.json("entries", json::list_of(entries)).flag("entries_complete", report.is_complete);
 }
 
-/// `resets`: the request was to reset a key, not to look at it.
-AdminAnswer unread_answer(store::Error error, bool resets) {
+/// `effect`: of the failed call on the key.
+AdminAnswer unread_answer(store::Error error, std::string_view effect) {
   std::string why = error == store::Error::not_connected
                         ? "redis is not reachable"
                         : "redis did not answer (" + std::string(to_string(error)) + ")";
-  const std::string_view may_have = resets ? ": the reset may have been made" : "";
   return problem_answer(
-      503, why.append("; see /readyz and the log, and repeat the request").append(may_have));
+      503, why.append(effect).append("; see /readyz and the log, and repeat the request"));
+}
+
+constexpr std::string_view is_a_look;
+constexpr std::string_view may_be_reset = ": the reset may have been made";
+
+/// The effect of a reset that Redis has not confirmed.
+std::string_view effect_of_reset(store::Error error) {
+  const bool is_unsent = error == store::Error::not_connected || error == store::Error::overloaded;
+  return is_unsent ? ": nothing was changed" : may_be_reset;
 }
 
 }  // namespace
@@ -183,7 +191,8 @@ void LimitService::handle(const AdminCall& call, admin::Reply reply) {
   if (!query) return reply(problem_answer(422, query.error().message));
   const auto begun = std::make_shared<Call>(with_.io, std::move(reply), *query, config);
   begun->resets = call.method == AdminCall::Method::remove;
-  answers_.add(begun, with_.longest_wait, unread_answer(store::Error::timeout, begun->resets));
+  answers_.add(begun, with_.longest_wait,
+               unread_answer(store::Error::timeout, begun->resets ? may_be_reset : is_a_look));
   ask(begun);
 }
 
@@ -204,7 +213,7 @@ void LimitService::on_result(const std::shared_ptr<Call>& call, const Question& 
   if (call->is_over()) return;
   if (call->resets) return on_forgotten(call, question.result.error, question.is_shared);
   if (question.result.error != store::Error::none)
-    return answers_.answer(*call, unread_answer(question.result.error, false));
+    return answers_.answer(*call, unread_answer(question.result.error, is_a_look));
   call->is_shared = question.is_shared;
   call->decision = question.decisions[0];
   const limiter::Policy& policy = *call->query.policy;
@@ -222,7 +231,7 @@ void LimitService::read_entries(const std::shared_ptr<Call>& call) {
       loop::post(with_.io, [this, call, report] {
         if (call->is_over()) return;
         if (report.error != store::Error::none)
-          return answers_.answer(*call, unread_answer(report.error, false));
+          return answers_.answer(*call, unread_answer(report.error, is_a_look));
         show(*call, &report);
       });
     };
@@ -260,7 +269,8 @@ void LimitService::show(Call& call, const store::EntryReport* entries) {
 /// Other workers and instances may remember a denial of the key.
 void LimitService::on_forgotten(const std::shared_ptr<Call>& call, store::Error error,
                                 bool is_shared) {
-  if (error != store::Error::none) return answers_.answer(*call, unread_answer(error, true));
+  if (error != store::Error::none)
+    return answers_.answer(*call, unread_answer(error, effect_of_reset(error)));
   with_.events.forget({.identity = call->query.key.hash, .policy_id = call->query.policy_id});
   if (!is_shared) return answers_.answer(*call, {.status = 204});
   with_.with_shared([this, call](SharedAccess* shared) {
@@ -268,7 +278,7 @@ void LimitService::on_forgotten(const std::shared_ptr<Call>& call, store::Error 
       loop::post(with_.io, [this, call, failed = report.error] {
         if (call->is_over()) return;
         if (failed != store::Error::none)
-          return answers_.answer(*call, unread_answer(failed, true));
+          return answers_.answer(*call, unread_answer(failed, may_be_reset));
         answers_.answer_after(call, store::DenialConfirmation::settled_after, {.status = 204});
       });
     };

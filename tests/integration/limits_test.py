@@ -141,7 +141,7 @@ class Limits(OverrideCase):
         self.servers[0].stop()
         eventually(lambda: self.limits(weir).status == 503, "the loss of Redis")
         self.assert_problem(self.limits(weir), 503, "redis is not reachable")
-        self.assert_problem(self.limits(weir, "DELETE"), 503, "redis is not reachable")
+        self.assert_problem(self.limits(weir, "DELETE"), 503, "redis is not reachable: nothing was changed")
 
     def test_a_redis_that_hangs_is_answered_503_after_its_timeout(self):
         """No look and no reset waits for as long as Redis hangs, and a reset may have been made."""

@@ -268,6 +268,14 @@ TEST_CASE("A reset is answered once no instance remembers a denial from before")
     CHECK(answer.body.find("the reset may have been made") != std::string::npos);
     return;
   }
+  SECTION("the question was not sent") {
+    fixture.complete(GENERATE(store::Error::not_connected, store::Error::overloaded));
+    const AdminAnswer answer = fixture.only();
+    CHECK(answer.status == 503);
+    CHECK(answer.body.find("nothing was changed") != std::string::npos);
+    CHECK(answer.body.find("may have been made") == std::string::npos);
+    return;
+  }
   fixture.complete();
   REQUIRE(fixture.denials.done);
   CHECK(fixture.answers.empty());
