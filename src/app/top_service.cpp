@@ -73,7 +73,7 @@ void TopService::handle(const admin::AdminCall& call, admin::Reply reply) {
       read_top_query(call.query, {.policies = running_names(config->limiter.policies),
                                   .routes = running_names(config->proxy.routes),
                                   .names = all});
-  if (!query) return reply(admin::problem_answer(400, query.error().message));
+  if (!query) return reply(admin::problem_answer(422, query.error().message));
   const auto begun = std::make_shared<PendingAnswers::Call>(with_.io, std::move(reply));
   answers_.add(begun, with_.longest_wait,
                admin::problem_answer(503, "the workers are busy; repeat the request"));

@@ -233,7 +233,7 @@ class Answers(AnswersCase):
         self.check_limits(weir, "memory")
         top = self.expect(200, weir, "GET", "/v1/top?by=denied&n=2").json()
         self.assertEqual(len(top["keys"]), 1)
-        self.expect(400, weir, "GET", "/v1/top?by=hits")
+        self.expect(422, weir, "GET", "/v1/top?by=hits")
         eventually(lambda: "top" in self.ask(weir, "GET", "/v1/status").json(), "top keys in the status")
         for number in range(16):
             self.put(weir, key="many", policy=f"p{number}" if number > 3 else list(POLICIES)[number], unlimited=True,

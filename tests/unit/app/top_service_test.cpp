@@ -76,12 +76,12 @@ TEST_CASE("the list of the workers is the answer") {
   CHECK(body["keys"][0]["identity"] == "api_key");
 }
 
-TEST_CASE("a wrong query is answered 400, without asking the workers") {
+TEST_CASE("a wrong query is answered 422, without asking the workers") {
   TopFixture fixture;
   fixture.call("by=hits");
   CHECK(fixture.waiting.empty());
   REQUIRE(fixture.answers.size() == 1);
-  CHECK(fixture.answers[0].status == 400);
+  CHECK(fixture.answers[0].status == 422);
   CHECK(fixture.answers[0].content_type == "application/problem+json");
 }
 
