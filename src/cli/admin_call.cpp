@@ -168,9 +168,13 @@ Result<AdminReply> call_admin(const AdminTarget& target, AdminQuestion question,
   return fail(failed, problem);
 }
 
+Problem foreign_answer(const AdminTarget& target) {
+  return {target.url +
+          ": the answer is not one of Weir's admin server; set --admin to its address"};
+}
+
 int reject_answer(const AdminTarget& target, std::string_view command) {
-  std::cerr << "weir " << command << ": " << target.url
-            << ": the answer is not one of Weir's admin server; set --admin to its address\n";
+  std::cerr << "weir " << command << ": " << foreign_answer(target).message << '\n';
   return failed;
 }
 

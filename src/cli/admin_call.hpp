@@ -72,7 +72,10 @@ std::optional<AdminReply> ask_admin_of(const AdminTarget& target, std::string_vi
 /// Returns the detail of a problem document, else the status.
 std::string problem_in(const AdminReply& reply);
 
-/// Prints on standard error that an answer is not one of Weir, and returns the exit code.
+/// The problem of an answer that is not one of Weir.
+Problem foreign_answer(const AdminTarget& target);
+
+/// Prints it on standard error, after the name of the command, and returns the exit code.
 int reject_answer(const AdminTarget& target, std::string_view command);
 
 /// A list of overrides. Each is an object with a `hash`; the values of all members are text,

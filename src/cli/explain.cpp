@@ -31,6 +31,9 @@ struct ExplainOptions {
   bool json = false;
 };
 
+/// Explains a request or a call with the overrides that a running instance has.
+using Explain = std::function<Explanation(std::span<const KnownOverrides>)>;
+
 std::string hash_text(const Hash128& identity) {
   return "hash:" + to_hex(identity);
 }
@@ -55,12 +58,12 @@ std::vector<store::Override> overrides_in(const OverrideList& list, const std::s
 }
 
 /// Asks the admin server for the overrides of each identity that the explanation shows. One that
-/// does not fit the configuration is left out, with a line on standard error. Empty: there is no
-/// answer; the reason is on standard error, and the exit code is set.
-std::optional<std::vector<KnownOverrides>> live_overrides(const AdminTarget& target,
-                                                          const Explanation& explanation,
-                                                          const config::Config& config, Instant now,
-                                                          int& code) {
+/// does not fit the configuration is left out, with a line on standard error. A problem: there is
+/// no answer, and the exit code is set.
+Result<std::vector<KnownOverrides>> live_overrides(const AdminTarget& target,
+                                                   const Explanation& explanation,
+                                                   const config::Config& config, Instant now,
+                                                   int& code) {
   std::vector<std::string> names;
   for (const limiter::Policy& policy : config.limiter.policies)
     names.push_back(policy.name);
@@ -70,13 +73,12 @@ std::optional<std::vector<KnownOverrides>> live_overrides(const AdminTarget& tar
     if (!hash || std::ranges::find(known, *hash, &KnownOverrides::identity) != known.end())
       continue;
     const std::string key = hash_text(*hash);
-    const auto reply =
-        ask_admin_of(target, "explain", {.target = "/v1/overrides?key=" + key}, code);
-    if (!reply) return std::nullopt;
+    const auto reply = call_admin(target, {.target = "/v1/overrides?key=" + key}, code);
+    if (!reply) return reply.error();
     const auto list = read_override_list(reply->body);
     if (!list) {
-      code = reject_answer(target, "explain");
-      return std::nullopt;
+      code = failed;
+      return foreign_answer(target);
     }
     known.push_back(
         {.identity = *hash,
@@ -104,8 +106,9 @@ bool compare_configurations(const AdminTarget& target, const std::string& file,
 }
 
 /// Reads the present state of the key of each limit that applies, or would without a plan or an
-/// override. Returns false as above.
-bool read_live_states(const AdminTarget& target, Explanation& explanation, int& code) {
+/// override. A problem: one has no answer, and the exit code is set.
+std::optional<Problem> read_live_states(const AdminTarget& target, Explanation& explanation,
+                                        int& code) {
   for (ExplainedLimit& limit : explanation.limits) {
     // The numbers of a policy that the file replaces by a denial mean nothing.
     if (!limit.identity.hash || limit.numbers_from == "file") continue;
@@ -114,35 +117,45 @@ bool read_live_states(const AdminTarget& target, Explanation& explanation, int& 
     if (explanation.plan && !explanation.plan->name.empty())
       query += "&plan=" + percent_encoded(explanation.plan->name);
     constexpr int unknown_name = 422;
-    const auto reply =
-        ask_admin_of(target, "explain", {.target = query, .expected_status = unknown_name}, code);
-    if (!reply) return false;
+    const auto reply = call_admin(target, {.target = query, .expected_status = unknown_name}, code);
+    if (!reply) return reply.error();
     limit.live = reply->status == unknown_name ? LiveState{.problem = problem_in(*reply)}
                                                : read_live_state(reply->body);
     if (!limit.live) {
-      code = reject_answer(target, "explain");
-      return false;
+      code = failed;
+      return foreign_answer(target);
     }
   }
-  return true;
+  return std::nullopt;
 }
 
-/// Explains a request or a call with the overrides that a running instance has.
-using Explain = std::function<Explanation(std::span<const KnownOverrides>)>;
+/// Adds what a running instance has. If its store does not answer, the explanation is without it,
+/// and the reason is returned.
+std::optional<Problem> add_live_state(const AdminTarget& target, const config::Config& config,
+                                      Instant now, const Explain& explain_with,
+                                      Explanation& explanation, int& code) {
+  const auto overrides = live_overrides(target, explanation, config, now, code);
+  if (!overrides)
+    return Problem{overrides.error().message +
+                   "; the explanation is without overrides and the present state"};
+  explanation = explain_with(*overrides);
+  auto problem = read_live_states(target, explanation, code);
+  if (problem) problem->message += "; the explanation is without the present state";
+  return problem;
+}
 
 int print_explanation(const ExplainOptions& options, const app::LoadedConfig& loaded, Instant now,
                       const Explain& explain_with) {
   Explanation explanation = explain_with({});
+  int code = succeeded;
+  std::optional<Problem> problem;
   if (!options.live.url.empty()) {
-    int code = succeeded;
     if (!compare_configurations(options.live, options.file, loaded.hash, code)) return code;
-    const auto overrides = live_overrides(options.live, explanation, *loaded.config, now, code);
-    if (!overrides) return code;
-    explanation = explain_with(*overrides);
-    if (!read_live_states(options.live, explanation, code)) return code;
+    problem = add_live_state(options.live, *loaded.config, now, explain_with, explanation, code);
   }
-  std::cout << (options.json ? to_json(explanation) + '\n' : to_text(explanation));
-  return succeeded;
+  std::cout << (options.json ? to_json(explanation) + '\n' : to_text(explanation)) << std::flush;
+  if (problem) std::cerr << "weir explain: " << problem->message << '\n';
+  return code;
 }
 
 /// Empty: the problems are printed.

@@ -130,6 +130,20 @@ class Explain(OverrideCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("runs another configuration", done.stderr)
 
+    def test_explain_without_redis_has_what_the_file_has(self):
+        weir = self.shared()[0]
+        self.servers[0].stop()
+        command = ("explain", "--config", str(weir.file), "--live", "http://{}:{}".format(*weir.admin_address),
+                   "-H", f"X-Api-Key: {KEY}", "http://a/gcra")
+        done = eventually(lambda: (once := run(*command, "--json")).returncode and once, "the loss of Redis")
+        limit = json.loads(done.stdout)["limits"][0]
+        self.assertEqual((done.returncode, limit["policy"], limit["allowed"]), (1, "gcra", True))
+        self.assertNotIn("live", limit)
+        self.assertRegex(done.stderr, r"^weir explain: http://\S+: redis .*without overrides and the present state\n$")
+        text = run(*command)
+        self.assertEqual((text.returncode, text.stderr), (1, done.stderr))
+        self.assertRegex(text.stdout, "(?m)^verdict +allowed")
+
     def test_explain_needs_an_answer_of_the_instance(self):
         weir = self.alone(admin={"address": "127.0.0.1:0", "token": "open-sesame"})
         done = run("explain", "--config", str(weir.file), "--live",
