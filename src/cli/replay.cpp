@@ -1,4 +1,5 @@
 // `weir replay`: what the limits of a configuration would have done with the requests of logs.
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -96,6 +97,8 @@ std::optional<std::string> read_options(const ReplayOptions& options, replay::Js
   }
   if (!http::parse_authority(options.host))
     return "--host: expected a host, such as api.example.com";
+  if (std::ranges::count(options.logs, "-") > 1)
+    return "LOG: - is given more than once, but standard input can be read only once";
   if (options.suggest.empty()) return std::nullopt;
   const auto share = app::parse_percentage(options.suggest);
   if (!share || *share == 0)

@@ -159,7 +159,8 @@ class Replay(FileCase):
         for arguments, message in ((("none.log",), "none.log: No such file or directory"),
                                    ((".",), ".: Is a directory"),
                                    (("-", "--fields", "x=y"), '--fields: unknown part "x"'),
-                                   (("-", "--host", "a b"), "--host: expected a host")):
+                                   (("-", "--host", "a b"), "--host: expected a host"),
+                                   (("-", "-"), "LOG: - is given more than once")):
             with self.subTest(arguments):
                 result = self.replay(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
