@@ -10,6 +10,7 @@
 #include "proxy/health_watch.hpp"
 #include "proxy/own_answers.hpp"
 #include "proxy/rate_limit_exchange.hpp"
+#include "proxy/rate_limit_methods.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -105,8 +106,8 @@ void Exchange::release() {
 loop::Task<> Exchange::serve() {
   if (const auto id = given_id(request_); !id.empty()) request_.id = id;
   if (options().tracing.is_on()) trace_.begin(request_, options().tracing, context_.random);
-  if (client_.serves != options::Serves::proxy && is_for_service(client_.serves, request_))
-      [[unlikely]]
+  if (client_.serves != options::Serves::proxy &&
+      is_for_service(client_.serves, options().client_address, request_)) [[unlikely]]
     co_return co_await serve_rate_limit_call();
   if (const auto refusal = decision_.find_routes(*generation_->request_rules, request_)) {
     if (context_.traffic_copy)

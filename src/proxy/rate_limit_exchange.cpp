@@ -10,6 +10,7 @@
 #include "proxy/expectation.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/grpc_message.hpp"
+#include "proxy/rate_limit_methods.hpp"
 #include "rls/health_messages.hpp"
 #include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
@@ -18,21 +19,6 @@
 
 namespace weir::proxy {
 namespace {
-
-constexpr std::string_view should_rate_limit =
-    "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
-constexpr std::string_view kuadrant_check =
-    "/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit";
-constexpr std::string_view kuadrant_report =
-    "/kuadrant.service.ratelimit.v1.RateLimitService/Report";
-constexpr std::string_view kuadrant_reserve =
-    "/kuadrant.service.ratelimit.v1.RateLimitService/Reserve";
-constexpr std::string_view kuadrant_commit =
-    "/kuadrant.service.ratelimit.v1.RateLimitService/Commit";
-constexpr std::string_view health_check = "/grpc.health.v1.Health/Check";
-constexpr std::string_view health_watch = "/grpc.health.v1.Health/Watch";
-constexpr std::string_view json_path = "/json";
-constexpr std::string_view health_path = "/healthcheck";
 
 /// The time of a reservation that states none.
 constexpr Duration default_ttl = std::chrono::minutes(1);
@@ -59,15 +45,6 @@ int http_status_of(grpc::Status status) {
 }
 
 }  // namespace
-
-bool is_for_service(options::Serves serves, const http::ReceivedRequest& request) {
-  if (serves != options::Serves::both) return serves == options::Serves::rate_limit_service;
-  if (!request.peer_is_trusted) return false;
-  const std::string_view path = request.view.path;
-  return path == should_rate_limit || path == kuadrant_check || path == kuadrant_report ||
-         path == kuadrant_reserve || path == kuadrant_commit || path == check_path ||
-         path == health_check || path == health_watch || path == json_path || path == health_path;
-}
 
 RateLimitExchange::RateLimitExchange(const Dependencies& dependencies)
     : in_(dependencies),

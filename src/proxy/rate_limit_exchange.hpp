@@ -33,10 +33,6 @@
 
 namespace weir::proxy {
 
-/// True if a request that arrives on such a listener is for the service. On one that also serves
-/// clients only a trusted proxy can use it: others could give hits back, or use up those of others.
-bool is_for_service(options::Serves serves, const http::ReceivedRequest& request);
-
 /// The memory of a call, which is used again.
 struct RateLimitMemory {
   explicit RateLimitMemory(asio::io_context& io) : answers(io) {}

@@ -6,6 +6,7 @@ import signal
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 from harness.client import Connection, request_bytes
 from harness.envoy import Envoy, cluster, listener, typed
@@ -44,11 +45,13 @@ class BehindEnvoy(RlsCase):
         self.service_port = self.weir.addresses[-1][1]
         self.envoy(rate_limits, filters, **options)
 
-    def envoy(self, rate_limits, filters=(), in_filter=False, ports=(), health_checks=(), **options):
+    def envoy(self, rate_limits, filters=(), in_filter=False, ports=(), health_checks=(), grpc=None,
+              **options):
         """`ports`: those of several instances of Weir."""
         options = {"domain": "d", "timeout": "60s", "enable_x_ratelimit_headers": "DRAFT_VERSION_03", **options}
         limited = {"rate_limits": rate_limits}
-        service = {"transport_api_version": "V3", "grpc_service": {"envoy_grpc": {"cluster_name": "weir"}}}
+        service = {"transport_api_version": "V3",
+                   "grpc_service": {"envoy_grpc": grpc or {"cluster_name": "weir"}}}
         filters = [*filters, ("envoy.filters.http.ratelimit", typed(
             "extensions.filters.http.ratelimit.v3.RateLimit", rate_limit_service=service, **options,
             **(limited if in_filter else {})))]
@@ -78,6 +81,24 @@ class BehindEnvoy(RlsCase):
 
     def connect_to_envoy(self, source=None):
         return Connection(("127.0.0.1", self.port), source=source)
+
+    def test_a_client_does_not_reach_the_service_on_an_address_of_the_proxy(self):
+        address = {"address": f"127.0.0.1:{free_port()}"}
+        self.client = self.serve_limits(
+            domain(limit("user", 2)), service={"listen": [address]}, listen=[address],
+            client_address={"trusted_proxies": ["127.0.0.1/32"]}, routes=[{"respond": {"body": "of the proxy"}}])
+        self.api = SimpleNamespace(port=self.weir.addresses[-1][1])
+        self.service_port = self.api.port
+        self.envoy([{"actions": [header("x-user", "user")]}],
+                   grpc={"cluster_name": "weir", "skip_envoy_headers": True})
+        answers = [self.get(("X-User", "ann"), source="127.0.0.2") for _ in range(3)]
+        self.assertEqual([answer.status for answer in answers], [200, 200, 429])
+        body = {"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "bob"}]}]}
+        for forged in [], [("X-Forwarded-For", "127.0.0.1")]:
+            with self.connect_to_envoy("127.0.0.2") as client:
+                answer = client.request("POST", "/json", forged, json.dumps(body).encode())
+            self.assertEqual(answer.body, b"of the proxy")
+        self.assertEqual(self.client.ask("d", descriptor(("user", "bob"), hits_addend=0)).remaining, [2])
 
     def test_a_header_is_a_descriptor_and_its_limit_denies(self):
         self.begin(limit("user", 2), rate_limits=[{"actions": [header("x-user", "user")]}])

@@ -3,6 +3,7 @@
 import json
 import signal
 
+from harness.client import request_bytes
 from harness.grpc_case import client_library
 from harness.http2 import Http2Client
 from harness.rls_case import RlsCase, domain, limit
@@ -12,6 +13,9 @@ from harness.services import free_port
 from harness.waiting import eventually
 
 SERVICE = "/kuadrant.service.ratelimit.v1.RateLimitService"
+METHODS = [METHOD, "/envoy.service.auth.v3.Authorization/Check", "/grpc.health.v1.Health/Check",
+           *(f"{SERVICE}/{name}" for name in ("CheckRateLimit", "Report", "Reserve", "Commit"))]
+TRUSTED = {"trusted_proxies": ["127.0.0.0/8"]}
 
 
 class Kuadrant(RlsCase):
@@ -197,20 +201,52 @@ class Incomplete(RlsCase):
 class SharedListener(RlsCase):
     """One address for clients and for the service."""
 
-    def begin(self, **sections):
+    def begin(self, of_proxy=None, **sections):
+        """`of_proxy`: settings of the listener."""
         address = {"address": f"127.0.0.1:{free_port()}"}
-        self.client = self.serve_limits(domain(limit("user", 3)), service={"listen": [address]}, listen=[address],
+        self.client = self.serve_limits(domain(limit("user", 3)), service={"listen": [address]},
+                                        listen=[{**address, **(of_proxy or {})}],
                                         routes=[{"respond": {"body": "of the proxy"}}], **sections)
 
     def test_a_trusted_proxy_uses_the_service_and_clients_do_not(self):
         body = {"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "ann"}]}]}
         self.begin()
         self.assertEqual(self.ask_json(body).body, b"of the proxy")
-        self.begin(client_address={"trusted_proxies": ["127.0.0.0/8"]})
+        self.begin(client_address=TRUSTED)
         self.assertEqual(self.ask_json(body).json()["overallCode"], "OK")
         self.assertEqual(self.client.ask("d", [("user", "ann")]).remaining, [1])
         with self.connect_to(self.weir.addresses[-1]) as client:
             self.assertEqual(client.get("/other").body, b"of the proxy")
+
+    def test_a_client_does_not_reach_the_service_through_a_trusted_proxy(self):
+        self.begin(client_address=TRUSTED)
+        body = json.dumps({"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "ann"}]}]}).encode()
+        own = ("X-Forwarded-For", "127.0.0.1")  # of the proxy, as Envoy adds it to its calls
+        forwarded = [("X-Forwarded-For", "192.0.2.9"), ("Forwarded", "for=192.0.2.9"), ("X-Real-IP", "192.0.2.9"),
+                     ("X-Forwarded-Proto", "https"), ("Via", "1.1 edge")]
+        with self.connect_to(self.weir.addresses[-1]) as client:
+            self.assertEqual(client.request("POST", "/json", [own], body).json()["overallCode"], "OK")
+            for field in forwarded:
+                for fields in [field], [own, field]:
+                    self.assertEqual(client.request("POST", "/json", fields, body).body, b"of the proxy", fields)
+                self.assertEqual(client.request("GET", "/healthcheck", [field]).body, b"of the proxy")
+
+    def test_nor_do_calls_over_http2(self):
+        self.begin(client_address=TRUSTED)
+        self.assertEqual(self.client.ask("d", [("user", "ann")]).remaining, [2])
+        for path in METHODS:
+            for name, value in ("x-forwarded-for", "192.0.2.9"), ("x-forwarded-proto", "https"):
+                outcome = self.client.call(path, b"", metadata=[(name, value)])
+                self.assertEqual(outcome.code, "UNKNOWN", (path, name))  # a response that is not of gRPC
+        self.assertEqual(self.client.ask("d", [("user", "ann")]).remaining, [1])
+
+    def test_with_the_proxy_protocol_its_source_uses_the_service(self):
+        self.begin({"proxy_protocol": True}, client_address=TRUSTED)
+        request = request_bytes("GET", "/healthcheck")
+        for source, body in ("192.0.2.9", b"of the proxy"), ("127.0.0.5", b"OK"):
+            with self.connect_to(self.weir.addresses[-1]) as client:
+                client.send(f"PROXY TCP4 {source} 198.51.100.2 8080 80\r\n".encode() + request)
+                self.assertEqual(client.read().body, body, source)
 
 
 class Removed(RlsCase):

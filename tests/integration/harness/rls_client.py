@@ -73,10 +73,10 @@ class RlsClient:
     def close(self):
         self.channel.close()
 
-    def call(self, path, data, timeout=30):
+    def call(self, path, data, timeout=30, metadata=()):
         """A call of one message in each direction, of bytes."""
         try:
-            response, call = self.channel.unary_unary(path).with_call(data, timeout=timeout)
+            response, call = self.channel.unary_unary(path).with_call(data, timeout=timeout, metadata=metadata)
             return Outcome(call, response)
         except client_library().RpcError as failed:
             return Outcome(failed)
