@@ -29,6 +29,13 @@ Duration rest_of(options::RateLimitUnit unit, Instant now) {
   return options::length_of(unit) - second % options::length_of(unit);
 }
 
+/// The time until hits that were looked at have room. More than one have it at the latest when all
+/// is whole, and those beyond the limit never.
+std::optional<Duration> room_after(const rules::Decision& decision, std::int64_t hits) {
+  if (hits > decision.limit) return std::nullopt;
+  return hits > 1 ? decision.reset_after : decision.more_after;
+}
+
 /// Adds units that are given back.
 void show_given_back(rules::Decision& decision, std::int64_t units) {
   decision.remaining = std::min(decision.remaining + units, decision.limit);
@@ -210,9 +217,10 @@ void RateLimitCall::take(AppliedLimit& applied, Instant now) const {
   }
   rules::Decision& decision = applied.decision;
   applied.found = decision.remaining;
+  const bool is_admitted = decision.allowed;
   decision.allowed = !is_over(applied);
-  if (!decision.allowed && !decision.retry_after && !applied.denies_all)
-    decision.retry_after = decision.more_after;
+  if (is_admitted && !decision.allowed && !decision.retry_after)
+    decision.retry_after = room_after(decision, applied.hits);
   if (applied.beyond > 0 && decision.override_effect == rules::OverrideEffect::none) {
     decision.limit = std::max<std::int64_t>(decision.limit - applied.beyond, 0);
     decision.refill = applied.claim.terms->terms.numbers.refill;  // as the limit, not of the terms
