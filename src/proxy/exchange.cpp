@@ -5,6 +5,7 @@
 #include "http/trace_context.hpp"
 #include "limiter/key_traffic.hpp"
 #include "proxy/access_record.hpp"
+#include "proxy/delay.hpp"
 #include "proxy/grpc_answer.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/health_watch.hpp"
@@ -23,23 +24,6 @@ constexpr int cut_by_shutdown = 444;
 
 /// For an extended CONNECT to a route that would answer it 2xx.
 constexpr http::Refusal no_tunnel{501, "this route opens no WebSocket"};
-
-class Delay final : public loop::Timer, public loop::Cancellable {
- public:
-  using loop::Timer::Timer;
-  void cancel() override { loop::Timer::cancel(); }
-  void close() override { loop::Timer::cancel(); }
-};
-
-/// Nothing is read meanwhile, so the departure of a client is detected afterwards.
-loop::Task<> wait_delay(Context& context, const ClientSide& client, Duration duration) {
-  error_code ec;
-  Delay delay(context.io.get_executor(), duration);
-  client.watchdog->disarm(Phase::delay);
-  const Watched watched(*client.watchdog, delay);
-  co_await delay.async_wait(loop::into(ec));
-  if (!client.watchdog->aborted() && client.body->client_has_left()) client.watchdog->client_left();
-}
 
 AnswerPhase answer_phase(Context& context, const http::ResponseFieldOptions& options,
                          const http::ReceivedRequest& request) {

@@ -6,7 +6,7 @@
 #include "grpc/fields.hpp"
 #include "http/problem.hpp"
 #include "limiter/key_traffic.hpp"
-#include "proxy/check_call.hpp"
+#include "proxy/delay.hpp"
 #include "proxy/expectation.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/grpc_message.hpp"
@@ -198,6 +198,9 @@ const RateLimitExchange::Refusal RateLimitExchange::too_many_incomplete{
     grpc::Status::resource_exhausted,
     "too many messages arrive slowly; send each message at once, or try again later"};
 
+const RateLimitExchange::Refusal RateLimitExchange::too_late{grpc::Status::deadline_exceeded,
+                                                             "the deadline of the call has passed"};
+
 const RateLimitExchange::Refusal RateLimitExchange::reservations_are_off{
     grpc::Status::failed_precondition,
     "reservations are off; set rate_limit_service.reservations: true"};
@@ -305,13 +308,19 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   count(verdict);
   in_.context.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       in_.record.took);
+  if (is_too_late) co_return too_late;
   if (verdict.outcome == limiter::Outcome::failed)
     co_return Refusal{grpc::Status::unavailable, "the store cannot be reached; try again later"};
-  if (is_too_late)
-    co_return Refusal{grpc::Status::deadline_exceeded, "the deadline of the call has passed"};
   memory_->response.clear();
   call.answer(memory_->response, in_.context.pass_clock.now());
   add_headers(verdict);
+  const bool waits = (method == rls::Method::decide || method == rls::Method::reserve) &&
+                     memory_->response.overall_code == rls::Code::ok;
+  if (!waits) in_.record.delay = Duration{0};
+  if (in_.record.delay == Duration{0}) co_return std::nullopt;
+  if (deadline_ && in_.context.pass_clock.read() + in_.record.delay >= *deadline_)
+    co_return too_late;
+  co_await wait_delay(in_.context, in_.client, in_.record.delay);
   co_return std::nullopt;
 }
 

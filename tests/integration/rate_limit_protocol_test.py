@@ -152,6 +152,15 @@ class Deadlines(RlsCase):
                                     grpc_status="4"), 3)
 
 
+    def test_a_late_call_that_the_store_does_not_decide_has_the_same_status(self):
+        redis = self.redis()
+        self.serve_limits(domain(limit("user", 2)), redis=redis)
+        redis.stop()
+        with Http2Client(self.weir.addresses[-1]) as connection:
+            answer = self.ask_late(connection, request("d", [("user", "ann")]).SerializeToString())
+        self.assertEqual((answer["grpc-status"], answer["grpc-message"]), ("4", "the deadline of the call has passed"))
+
+
 class Encrypted(RlsCase):
     def test_calls_over_tls(self):
         authority = Authority()

@@ -3,9 +3,7 @@
 import json
 import time
 
-from harness.case import limited
-from harness.override_case import in_an_hour
-from harness.rls_case import ADMIN, MOST_REMAINING, RlsCase, domain, limit
+from harness.rls_case import MOST_REMAINING, RlsCase, domain, limit
 from harness.rls_messages import descriptor
 from harness.waiting import eventually
 
@@ -296,33 +294,6 @@ class Answers(RlsCase):
         self.assertEqual(answers[1].dynamic_metadata, {"policy": "d.a"})
 
 
-class Descriptors(RlsCase):
-    """`descriptors`: policies of Weir for descriptors."""
-
-    def serve(self, rate="2/1h", **options):
-        entry = {"domain": "d", "entries": {"api": "orders", "user": "*"}, "policy": "orders", "key": ["user"]}
-        return self.serve_limits(policies={"orders": {"algorithm": "gcra", "rate": rate, "burst": 2}},
-                                 service={"descriptors": [entry], **options.pop("service", {})}, **options)
-
-    def test_a_policy_applies_to_its_entries_in_any_order(self):
-        client = self.serve()
-        orders = ("api", "orders")
-        self.assertEqual(client.ask("d", [orders, ("user", "ann")]).code, "OK")
-        self.assertEqual(client.ask("d", [("user", "ann"), orders]).code, "OK")
-        self.assertEqual(client.ask("d", [orders, ("user", "ann")]).code, "OVER_LIMIT")
-        self.assertEqual(client.ask("d", [orders, ("user", "bob")]).code, "OK")
-        for entries in [("api", "carts"), ("user", "ann")], [orders], [orders, ("user", "ann"), ("more", "1")]:
-            self.assertEqual(client.ask("d", entries).statuses[0].limit, None, entries)
-
-    def test_two_instances_with_one_redis_share_the_counts(self):
-        redis = self.redis()
-        one = self.serve(redis=redis)
-        two = self.serve(redis=redis)
-        entries = [("api", "orders"), ("user", "ann")]
-        self.assertEqual([client.ask("d", entries).code for client in (one, two, one, two)],
-                         ["OK", "OK", "OVER_LIMIT", "OVER_LIMIT"])
-
-
 class Shared(RlsCase):
     """Counts in Redis."""
 
@@ -403,34 +374,3 @@ class Records(RlsCase):
         self.assertEqual([line["grpc_status"] for line in lines], [0, 0, 0])
         self.assertEqual([one["policy"] for one in lines[2]["denied_by"]], ["d.user"])
         self.assertNotIn("ann-who-is-secret", json.dumps(lines))
-
-
-class Beside(RlsCase):
-    """The service beside the proxy in one process."""
-
-    def test_a_policy_and_a_key_are_one_count_for_both(self):
-        config = limited({"p": {"algorithm": "fixed_window", "rate": "2/1h"}}, [{"policy": "p", "key": "api_key"}],
-                         {"api_key": {"header": "x-api-key"}}, admin=ADMIN)
-        config["rate_limit_service"] = {"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
-            {"domain": "d", "entries": {"user": "*"}, "policy": "p", "key": ["user"], "identity": "api_key"}]}
-        weir = self.start(config)
-        client = self.client_of(weir)
-        with self.connect(weir) as proxy:
-            self.assertEqual(proxy.get("/", {"X-Api-Key": "ann"}).status, 200)
-        self.assertEqual(codes(client.ask("d", [("user", "ann")]) for _ in range(2)), ["OK", "OVER_LIMIT"])
-
-    def test_an_override_of_the_policy_applies(self):
-        config = limited({"p": {"algorithm": "fixed_window", "rate": "1/1h"}}, [{"policy": "p", "key": "api_key"}],
-                         {"api_key": {"header": "x-api-key"}}, admin=ADMIN)
-        config["rate_limit_service"] = {"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
-            {"domain": "d", "entries": {"user": "*"}, "policy": "p", "key": ["user"], "identity": "api_key"}]}
-        weir = self.start(config)
-        client = self.client_of(weir)
-        with self.connect_admin(weir) as admin:
-            override = {"identity": "api_key", "key": "ann", "policy": "p", "rate": "3/1h", "until": in_an_hour()}
-            put = admin.request("PUT", "/v1/overrides", {"Content-Type": "application/json"},
-                                json.dumps(override).encode())
-            self.assertEqual(put.status, 200, put.body)
-        found = eventually(lambda: [answer for answer in [client.ask("d", [("user", "ann")])]
-                                    if answer.statuses[0].limit[0] == 3], "the override applies")
-        self.assertEqual(found[0].code, "OK")

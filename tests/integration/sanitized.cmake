@@ -23,7 +23,7 @@ set(address_modules
     # Connections that count in a table of the process until they end.
     per_address
     # Calls that await several results of a store, and requests that replace the one of their exchange.
-    ext_authz rate_limit_protocol rate_limit_service rls_calls rls_faults rls_lifecycle
+    ext_authz rate_limit_protocol rate_limit_service rls_calls rls_faults rls_lifecycle rls_policies
     # Text built from fields of a request, and parsers of what peers send first.
     access_log admin proxy_protocol status)
 
@@ -39,7 +39,7 @@ set(thread_modules
     address_lists jwks_url leases lifecycle plan_files reload reload_limits reload_listeners reload_load reload_redis
     reload_tls reload_upstreams reload_watch
     # Rules of descriptors, which the main thread publishes to the workers.
-    rate_limit_service rls_lifecycle
+    rate_limit_service rls_lifecycle rls_policies
     # What workers report of Redis, and calls that the admin server passes to a worker.
     cluster limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel
     # Handshakes, whose costly steps have a thread of their own.
