@@ -6,10 +6,12 @@
 #include <set>
 #include <utility>
 
+#include "cli/go_duration.hpp"
 #include "cli/ratelimit_directory.hpp"
 #include "cli/ratelimit_variables.hpp"
 #include "cli/yaml_text.hpp"
 #include "config/suggest.hpp"
+#include "config/values.hpp"
 #include "http/characters.hpp"
 #include "http/request_view.hpp"
 
@@ -61,7 +63,8 @@ class EnvironmentReader {
 
   std::string yaml() {
     refuse_some();
-    return "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n" + admin() + max_age() + store() +
+    return "identity_secret: ${WEIR_IDENTITY_SECRET:-}\n" + admin() +
+           duration("GRPC_MAX_CONNECTION_AGE", "downstream: {max_age: ", "}\n") + store() +
            "rate_limit_service:\n  listen:\n" + listeners() + "  files: [" +
            yaml_text(directory() + '/' + limit_file_pattern) + "]\n  charge: " +
            (flag("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT") ? "all" : "reference") + '\n' +
@@ -118,6 +121,18 @@ class EnvironmentReader {
     return otherwise;
   }
 
+  /// A duration of Go as one of the configuration, with the text around it; empty: the variable is
+  /// not set.
+  std::string duration(std::string_view name, std::string_view before, std::string_view after) {
+    const std::string value = text(name);
+    if (value.empty()) return {};
+    const auto read = go_duration(value);
+    if (!read)
+      problem(name, "expected a duration, such as 1h30m, found " + config::in_quotes(value));
+    return std::string(before) + config::format_duration(read.value_or(Duration{0})) +
+           std::string(after);
+  }
+
   /// Returns one of the words as it is in the list, of which the first is the default. The variable
   /// may have it in upper or lower case.
   std::string word(std::string_view name, std::initializer_list<std::string_view> words) {
@@ -145,13 +160,21 @@ class EnvironmentReader {
   }
 
   void note_ineffective() {
+    const auto note = [&](const std::string& name, std::string_view reason) {
+      if (read_.contains(name)) return;
+      const std::string value = text(name, "0");
+      if (value == "0" || http::iequals(value, "false") || http::iequals(value, "f")) return;
+      warnings_.push_back(name + ": has no effect: " + std::string(reason));
+    };
     for (const auto& [names, reason] : ineffective_variables()) {
-      for (const std::string& name : split(names, ' ')) {
-        if (read_.contains(name)) continue;
-        const std::string value = text(name, "0");
-        if (value == "0" || http::iequals(value, "false") || http::iequals(value, "f")) continue;
-        warnings_.push_back(name + ": has no effect: " + std::string(reason));
-      }
+      for (const std::string& name : split(names, ' '))
+        note(name, reason);
+    }
+    for (std::string tag : split(text("USE_DOG_STATSD_MOGRIFIERS"), ',')) {
+      std::ranges::transform(tag, tag.begin(), http::to_upper);
+      for (const std::string_view end : {"_PATTERN", "_TAGS", "_NAME"})
+        note("DOG_STATSD_MOGRIFIER_" + tag + std::string(end),
+             "there is no statsd; the admin server has the metrics at /metrics");
     }
   }
 
@@ -159,11 +182,6 @@ class EnvironmentReader {
     if (!is_set("DEBUG_HOST") && !is_set("DEBUG_PORT")) return {};
     return "admin: {address: " +
            yaml_text(address(text("DEBUG_HOST", "127.0.0.1"), port("DEBUG_PORT", 9090))) + "}\n";
-  }
-
-  std::string max_age() {
-    const std::string age = text("GRPC_MAX_CONNECTION_AGE");
-    return age.empty() ? "" : "downstream: {max_age: " + yaml_text(age) + "}\n";
   }
 
   // The store.
@@ -181,7 +199,7 @@ class EnvironmentReader {
     if (type == "SINGLE") check_single(url);
     std::string redis = type == "SINGLE" ? "url: " + yaml_text(url_of(url)) : several(type, url);
     if (is_set("CACHE_KEY_PREFIX")) redis += ", key_prefix: " + yaml_text(text("CACHE_KEY_PREFIX"));
-    if (is_set("REDIS_TIMEOUT")) redis += ", timeout: " + yaml_text(text("REDIS_TIMEOUT"));
+    redis += duration("REDIS_TIMEOUT", ", timeout: ", "");
     return "store: {type: redis, redis: {" + redis + ", replicas: 1" + tls() + "}}\n";
   }
 
@@ -243,8 +261,12 @@ class EnvironmentReader {
       }
       keys += "sentinel, sentinel_master: " + yaml_text(servers.front());
       servers.erase(servers.begin());
-      if (is_set("REDIS_SENTINEL_AUTH"))
-        keys += ", sentinel_password: " + yaml_text(text("REDIS_SENTINEL_AUTH"));
+      const std::string password = text("REDIS_SENTINEL_AUTH");
+      if (password.find(':') != std::string::npos)
+        problem("REDIS_SENTINEL_AUTH",
+                "is USER:PASSWORD, and sentinels get a password only; write that of their default "
+                "user");
+      if (!password.empty()) keys += ", sentinel_password: " + yaml_text(password);
     }
     std::string list;
     for (const std::string& server : servers)
@@ -271,6 +293,7 @@ class EnvironmentReader {
     std::string keys = flag("USE_PROMETHEUS") ? "  reference_metrics: true\n" : "";
     if (is_set("NEAR_LIMIT_RATIO"))
       keys += "  near_limit_ratio: " + yaml_text(text("NEAR_LIMIT_RATIO")) + '\n';
+    if (flag("SHADOW_MODE")) keys += "  shadow_mode: true\n";
     return keys;
   }
 

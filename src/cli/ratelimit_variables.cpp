@@ -43,7 +43,15 @@ constexpr VariableReason ineffective[] = {
      "XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES",
      "limits are read from files only; RUNTIME_ROOT names their directory"},
     {"TRACING_ENABLED TRACING_SERVICE_NAME TRACING_SERVICE_NAMESPACE TRACING_SERVICE_INSTANCE_ID "
-     "TRACING_EXPORTER_PROTOCOL TRACING_SAMPLING_RATE",
+     "TRACING_EXPORTER_PROTOCOL TRACING_SAMPLING_RATE "
+     "OTEL_EXPORTER_OTLP_ENDPOINT OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_TIMEOUT "
+     "OTEL_EXPORTER_OTLP_PROTOCOL OTEL_EXPORTER_OTLP_INSECURE OTEL_EXPORTER_OTLP_COMPRESSION "
+     "OTEL_EXPORTER_OTLP_CERTIFICATE OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE "
+     "OTEL_EXPORTER_OTLP_CLIENT_KEY OTEL_EXPORTER_OTLP_TRACES_ENDPOINT "
+     "OTEL_EXPORTER_OTLP_TRACES_HEADERS OTEL_EXPORTER_OTLP_TRACES_TIMEOUT "
+     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL OTEL_EXPORTER_OTLP_TRACES_INSECURE "
+     "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE "
+     "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY",
      "write a configuration with telemetry: {otlp: {endpoint: URL}}"},
     // Read only beside others.
     {"GRPC_HOST GRPC_PORT", "GRPC_UDS is the address"},
@@ -58,7 +66,6 @@ constexpr VariableReason ineffective[] = {
 };
 
 constexpr VariableReason flags[] = {
-    {"SHADOW_MODE", "there is no mode for all limits; write shadow_mode: true in the descriptors"},
     {"QUOTA_MODE", "there is no mode for all limits; write quota_mode: true in the descriptors"},
     {"REDIS_TLS_SKIP_HOSTNAME_VERIFICATION",
      "the name is always verified; write a configuration with store.redis.tls: {server_name: "

@@ -48,8 +48,8 @@ std::string in_file(const std::string& shown, const Diagnostic& problem) {
 /// Reads all files of the list.
 class LimitFilesReader {
  public:
-  LimitFilesReader(const options::RateLimitService& settings, Config& to)
-      : settings_(settings), to_(to) {
+  LimitFilesReader(const options::RateLimitService& settings, bool in_shadow, Config& to)
+      : settings_(settings), in_shadow_(in_shadow), to_(to) {
     for (const limiter::Policy& policy : to.limiter.policies)
       main_names_.insert(policy.name);
   }
@@ -148,7 +148,7 @@ class LimitFilesReader {
                                 .name = limit.name,
                                 .replaces = limit.replaces,
                                 .quota_mode = from.quota_mode,
-                                .shadow_mode = from.shadow_mode,
+                                .shadow_mode = from.shadow_mode || in_shadow_,
                                 .detailed_metric = from.detailed_metric,
                                 .metadata = from.metadata};
     if (limit.unlimited) return to;
@@ -162,7 +162,7 @@ class LimitFilesReader {
     limiter::Policy policy;
     policy.name = unused_name(file, from, policy_name(full_name));
     policy.name_item = http::name_item(policy.name);
-    policy.shadow = from.shadow_mode || from.quota_mode;
+    policy.shadow = from.shadow_mode || from.quota_mode || in_shadow_;
     policy.visible = !policy.shadow;
     policy.on_failure = to_.redis.on_failure;
     policy.denial = compile_denial({}, to_.denied);
@@ -227,6 +227,7 @@ class LimitFilesReader {
   }
 
   const options::RateLimitService& settings_;
+  const bool in_shadow_;
   Config& to_;
   std::set<std::string, std::less<>> main_names_;  ///< of policies of the configuration
   std::set<std::string, std::less<>> names_;       ///< of those of the files
@@ -240,8 +241,8 @@ class LimitFilesReader {
 
 std::vector<options::DescriptorDomain> read_limit_files(const Cursor& in,
                                                         const options::RateLimitService& settings,
-                                                        Config& to) {
-  LimitFilesReader reader(settings, to);
+                                                        bool in_shadow, Config& to) {
+  LimitFilesReader reader(settings, in_shadow, to);
   for_each_item(in, "a list of files, such as [\"ratelimit/*.yaml\"]", most_file_patterns,
                 [&](const Cursor& item) { reader.read(item); });
   return reader.take_domains();

@@ -153,6 +153,7 @@ void read_service_descriptors(const Cursor& in, const Config& config,
 struct ServiceDraft {
   Config& config;
   options::RateLimitService service{};
+  bool in_shadow = false;  ///< shadow_mode
 };
 
 constexpr Key<ServiceDraft> service_keys[] = {
@@ -174,10 +175,13 @@ constexpr Key<ServiceDraft> service_keys[] = {
     {.name = "headers",
      .read = [](const Cursor& in,
                 ServiceDraft& to) { read_service_headers(in, to.service.headers); }},
+    {.name = "reference_metrics",
+     .read = read::flag<&ServiceDraft::service, &options::RateLimitService::reference_metrics>},
+    {.name = "shadow_mode", .read = read::flag<&ServiceDraft::in_shadow>},
     {.name = "files",
      .read =
          [](const Cursor& in, ServiceDraft& to) {
-           to.service.domains = read_limit_files(in, to.service, to.config);
+           to.service.domains = read_limit_files(in, to.service, to.in_shadow, to.config);
          }},
     {.name = "descriptors",
      .read =
@@ -186,8 +190,6 @@ constexpr Key<ServiceDraft> service_keys[] = {
          }},
     {.name = "reservations",
      .read = read::flag<&ServiceDraft::service, &options::RateLimitService::reservations>},
-    {.name = "reference_metrics",
-     .read = read::flag<&ServiceDraft::service, &options::RateLimitService::reference_metrics>},
     {.name = "near_limit_ratio",
      .read = read::with<read_share, &ServiceDraft::service,
                         &options::RateLimitService::near_limit_ratio>},
@@ -213,12 +215,15 @@ void add_descriptor_identity(const Cursor& in, Config& config, options::RateLimi
   identities.push_back({.name = std::string(descriptor_identity), .source = {identity::AllOf{}}});
 }
 
-void add_stated_policy(const Cursor& in, Config& config, options::RateLimitService& service) {
+void add_stated_policy(const Cursor& in, Config& config, bool in_shadow,
+                       options::RateLimitService& service) {
   auto& policies = config.limiter.policies;
   check_unused_name(in, policies, stated_policy, "a policy");
   limiter::Policy policy;
   policy.name = stated_policy;
   policy.name_item = http::name_item(policy.name);
+  policy.shadow = in_shadow;
+  policy.visible = !in_shadow;
   policy.on_failure = config.redis.on_failure;
   policy.definition.algorithm = service.algorithm;
   // Never charged; large enough for a share of each instance.
@@ -246,7 +251,7 @@ void read_rate_limit_service(const Cursor& in, Config& to) {
         "has no limits, so that every request is OK; write files: [\"ratelimit/*.yaml\"], or "
         "descriptors");
   add_descriptor_identity(in, to, draft.service);
-  add_stated_policy(in, to, draft.service);
+  add_stated_policy(in, to, draft.in_shadow, draft.service);
   to.rate_limit_service = std::move(draft.service);
 }
 

@@ -57,9 +57,10 @@ void read_service_listen(const Cursor& in, Config& to);
 /// Appends 127.0.0.1:8081, or reports at the section `in` that a listener has it already.
 void add_default_service_listener(const Cursor& in, Config& to);
 /// Reads files with limits, and appends a policy for each limit. Returns their descriptors.
+/// `in_shadow`: none of these limits denies.
 std::vector<options::DescriptorDomain> read_limit_files(const Cursor& in,
                                                         const options::RateLimitService& settings,
-                                                        Config& to);
+                                                        bool in_shadow, Config& to);
 /// Reads the map with the keys standard and legacy.
 void read_service_headers(const Cursor& in, http::ResponseFieldOptions& to);
 

@@ -89,7 +89,7 @@ TEST_CASE("addresses, fields and the charge are taken from variables") {
                                          {"HOST", "127.0.0.1"},
                                          {"PORT", "9080"},
                                          {"DEBUG_PORT", "6070"},
-                                         {"GRPC_MAX_CONNECTION_AGE", "1h"},
+                                         {"GRPC_MAX_CONNECTION_AGE", "1h30m"},
                                          {"STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", "true"},
                                          {"LIMIT_RESPONSE_HEADERS_ENABLED", "1"},
                                          {"LIMIT_LIMIT_HEADER", "x-ratelimit-limit"},
@@ -98,7 +98,7 @@ TEST_CASE("addresses, fields and the charge are taken from variables") {
   CHECK(config->listen[0].address.to_string() == "[::1]:9081");
   CHECK(config->listen[1].address.to_string() == "127.0.0.1:9080");
   CHECK(config->admin->address.to_string() == "127.0.0.1:6070");
-  CHECK(config->proxy.downstream.max_age == std::chrono::hours(1));
+  CHECK(config->proxy.downstream.max_age == std::chrono::minutes(90));
   CHECK_FALSE(config->rate_limit_service->charges_each);
   CHECK(config->rate_limit_service->headers.legacy == http::LegacyFields::x_ratelimit);
   CHECK_FALSE(config->rate_limit_service->headers.standard);
@@ -162,8 +162,12 @@ TEST_CASE("what is wrong or must not be ignored is refused with the variable") {
        "REDIS_TYPE: expected SINGLE, SENTINEL, CLUSTER, found \"many\""},
       {{{"REDIS_TYPE", "SENTINEL"}, {"REDIS_URL", "main"}}, "REDIS_URL: expected MASTER,HOST:PORT"},
       {{{"REDIS_URL", "redis://a"}, {"REDIS_AUTH", "x"}}, "REDIS_AUTH: REDIS_URL is a whole URL"},
-      {{{"SHADOW_MODE", "true"}},
-       "SHADOW_MODE: there is no mode for all limits; write shadow_mode"},
+      {{{"QUOTA_MODE", "true"}}, "QUOTA_MODE: there is no mode for all limits; write quota_mode"},
+      {{{"GRPC_MAX_CONNECTION_AGE", "1d"}},
+       "GRPC_MAX_CONNECTION_AGE: expected a duration, such as 1h30m, found \"1d\""},
+      {{{"REDIS_URL", "/x"}, {"REDIS_TIMEOUT", "5"}}, "REDIS_TIMEOUT: expected a duration"},
+      {{{"REDIS_TYPE", "SENTINEL"}, {"REDIS_URL", "main,a:1"}, {"REDIS_SENTINEL_AUTH", "ann:x"}},
+       "REDIS_SENTINEL_AUTH: is USER:PASSWORD, and sentinels get a password only"},
       {{{"BACKEND_TYPE", "memcache"}}, "BACKEND_TYPE: limits are in Redis only"},
       {{{"CONFIG_TYPE", "GRPC_XDS_SOTW"}}, "CONFIG_TYPE: limits are read from files only"},
       {{{"GRPC_CLIENT_TLS_CACERT", "ca.pem"}},
@@ -187,6 +191,21 @@ TEST_CASE("what is wrong or must not be ignored is refused with the variable") {
   CHECK(problems_of({{"GRPC_SERVER_USE_TLS", "true"}}) ==
         "GRPC_SERVER_TLS_CERT: is missing: GRPC_SERVER_USE_TLS needs the file\n"
         "GRPC_SERVER_TLS_KEY: is missing: GRPC_SERVER_USE_TLS needs the file\n");
+}
+
+TEST_CASE("with SHADOW_MODE no limit denies") {
+  const Runtime runtime;
+  runtime.add("a.yaml",
+              "domain: d\n"
+              "descriptors: [{key: a, rate_limit: {unit: hour, requests_per_unit: 1}}]\n");
+  const auto are_shadow = [&](Map map) {
+    std::vector<bool> shadow;
+    for (const limiter::Policy& policy : load(runtime.with(std::move(map)))->limiter.policies)
+      shadow.push_back(policy.shadow);
+    return shadow;
+  };
+  CHECK(are_shadow({{"SHADOW_MODE", "true"}}) == std::vector{true, true});  // d.a, stated_limit
+  CHECK(are_shadow({{"SHADOW_MODE", "false"}}) == std::vector{false, false});
 }
 
 TEST_CASE("a variable without effect is a warning, unless it is off") {

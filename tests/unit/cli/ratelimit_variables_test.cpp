@@ -79,6 +79,11 @@ const std::vector<Row>& all_variables() {
       {"XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES", "1", ineffective},
       {"USE_DOG_STATSD", "true", ineffective},
       {"USE_DOG_STATSD_MOGRIFIERS", "a", ineffective},
+      {"DOG_STATSD_MOGRIFIER_TAG_PATTERN",
+       "a",
+       ineffective,
+       {{"USE_DOG_STATSD_MOGRIFIERS", "tag"}}},
+      {"DOG_STATSD_MOGRIFIER_B_TAGS", "a:b", ineffective, {{"USE_DOG_STATSD_MOGRIFIERS", "a,b"}}},
       {"USE_STATSD", "true", ineffective},
       {"STATSD_HOST", "h", ineffective},
       {"STATSD_PORT", "1", ineffective},
@@ -153,7 +158,7 @@ const std::vector<Row>& all_variables() {
       {"MEMCACHE_TLS_CLIENT_KEY", "k", ineffective},
       {"MEMCACHE_TLS_CACERT", "c", ineffective},
       {"MEMCACHE_TLS_SKIP_HOSTNAME_VERIFICATION", "true", ineffective},
-      {"SHADOW_MODE", "true", refused},
+      {"SHADOW_MODE", "true", used},
       {"QUOTA_MODE", "true", refused},
       {"RESPONSE_DYNAMIC_METADATA", "true", ineffective},
       {"MERGE_DOMAIN_CONFIG", "true", ineffective},
@@ -163,6 +168,8 @@ const std::vector<Row>& all_variables() {
       {"TRACING_SERVICE_INSTANCE_ID", "s", ineffective},
       {"TRACING_EXPORTER_PROTOCOL", "http", ineffective},
       {"TRACING_SAMPLING_RATE", "1", ineffective},
+      {"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1", ineffective},
+      {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a=b", ineffective},
   };
   return rows;
 }

@@ -209,6 +209,17 @@ TEST_CASE("an instance without a share of a limit denies while Redis is down") {
         std::string::npos);
 }
 
+TEST_CASE("with shadow_mode no limit of a file or of a request denies") {
+  for (const bool is_on : {true, false}) {
+    const auto config = load_with(one_limit, is_on ? ", shadow_mode: true" : "");
+    for (const limiter::Policy& policy : config->limiter.policies) {
+      CHECK(policy.shadow == is_on);
+      CHECK(policy.visible != is_on);
+    }
+    CHECK(config->rate_limit_service->domains.at(0).descriptors.at(0).limit->shadow_mode == is_on);
+  }
+}
+
 TEST_CASE("names of policies from files are unique") {
   const auto config = load_with(R"(
 domain: d
