@@ -1,6 +1,7 @@
 // Requests of the rate limit service, as Protocol Buffers and as JSON: an accepted one is within
 // its bounds, and the same when it is written and read again.
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "rls/health_messages.hpp"
 #include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
+#include "rls/reservation_messages.hpp"
 #include "unit/rls/written_request.hpp"
 
 namespace {
@@ -84,6 +86,14 @@ void require_printable(std::string_view reason) {
   require(std::ranges::none_of(reason, [](char c) { return static_cast<unsigned char>(c) < ' '; }));
 }
 
+/// Each descriptor has the amount as its hits.
+void require_reservation(const rls::Request& request, const rls::Reservation& reservation) {
+  require_round_trip(request);
+  require(reservation.ttl >= Duration{0} && reservation.ttl <= std::chrono::hours(1));
+  for (const rls::Descriptor& descriptor : request.descriptors)
+    require(descriptor.hits_addend == reservation.amount && !descriptor.is_negative_hits);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -107,6 +117,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (rls::read_protobuf(input, check).empty()) {
     require(check.headers.size() <= rls::most_check_headers);
     require(is_view_of(check.path, input) && is_utf8(check.path));
+  }
+  rls::Reservation reservation;
+  if (const auto reason = read_reserve(input, request, reservation); reason.empty())
+    require_reservation(request, reservation);
+  else
+    require_printable(reason);
+  if (const auto reason = read_commit(input, request, reservation); reason.empty()) {
+    require_reservation(request, reservation);
+    require(is_view_of(reservation.id, input) && reservation.ttl == Duration{0});
+  } else {
+    require_printable(reason);
   }
   return 0;
 }

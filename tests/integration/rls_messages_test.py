@@ -37,7 +37,7 @@ REFUSED_BY_BOTH = {
 }
 TEXTS = ["", "a", "user", "remote_address", "10.0.0.1", "ü", "😀", "\0", "x" * 130]
 NUMBERS = [0, 1, 2, 7, 127, 128, 300, 2**31, 2**32 - 1]
-WIRE_TYPES = {"string": 2, "bytes": 2, "uint32": 0, "uint64": 0, "int64": 0, "bool": 0, "Limit.Unit": 0}
+WIRE_TYPES = {"string": 2, "bytes": 2, "uint32": 0, "uint64": 0, "int64": 0, "int32": 0, "bool": 0, "Limit.Unit": 0}
 
 
 def varint(number, extra=0):
@@ -166,9 +166,10 @@ class RandomMessages(unittest.TestCase):
     def setUpClass(cls):
         cls.library = Library()
 
-    def compare(self, command, name, seed, content_of):
+    def compare(self, command, name, seed, content_of, stricter=()):
         """Random messages of this name, read by Weir with the command. `content_of` makes of Weir's output what it
-        must be the same as for the message that libprotobuf has read."""
+        must be the same as for the message that libprotobuf has read. `stricter`: further reasons of Weir alone."""
+        stricter = STRICTER.union(stricter)
         wire = Wire(seed)
         messages = [wire.message(name) for _ in range(COUNT)]
         messages += [wire.mutated(message) for message in messages]
@@ -183,16 +184,40 @@ class RandomMessages(unittest.TestCase):
                 if reason == "read":
                     self.assertIsNotNone(expected)
                     self.assertEqual(*content_of(read, expected))
-                elif reason not in STRICTER:
+                elif reason not in stricter:
                     self.assertIn(reason, REFUSED_BY_BOTH)
                     self.assertIsNone(expected)
-        for outcome in ["read", *STRICTER, *REFUSED_BY_BOTH]:
+        for outcome in ["read", *stricter, *REFUSED_BY_BOTH]:
             self.assertGreater(outcomes[outcome], 0, outcomes)
         self.assertGreater(outcomes["read"], COUNT / 3, outcomes)
 
     def test_requests(self):
         request = self.library.classes["Request"]
         self.compare("request", "Request", SEED, lambda read, expected: (request.FromString(read[0]), expected))
+
+    def as_request(self, expected, amount):
+        """The request that a reservation makes."""
+        made = self.library.classes["Request"](domain=expected.domain, descriptors=expected.descriptors)
+        for each in made.descriptors:
+            each.hits_addend.value = amount
+            each.is_negative_hits = False
+        return made
+
+    def test_reservations(self):
+        request = self.library.classes["Request"]
+
+        def reserved(read, expected):
+            ttl = expected.ttl.seconds * 1_000_000 - -expected.ttl.nanos // 1000
+            return ((request.FromString(read[0]), *map(bytes.decode, read[1:])),
+                    (self.as_request(expected, expected.amount), str(expected.amount), str(ttl), ""))
+
+        def committed(read, expected):
+            amount = expected.actual_amount
+            return ((request.FromString(read[0]), *map(bytes.decode, read[1:])),
+                    (self.as_request(expected, amount), str(amount), "0", expected.reservation_id))
+
+        self.compare("reserve", "Reserve", SEED + 3, reserved, {"the ttl is negative or longer than an hour"})
+        self.compare("commit", "Commit", SEED + 4, committed)
 
     def test_checks(self):
         def parts(read, expected):

@@ -6,9 +6,11 @@
 //   response MESSAGE METADATA... a RateLimitResponse without its dynamic metadata, and the metadata
 //                                of limits in JSON
 //   check MESSAGE                a CheckRequest
+//   reserve MESSAGE, commit MESSAGE   a ReserveRequest and a CommitRequest of Kuadrant
 //
 // The answer is `no REASON`, or `yes` and the message that was read, as Protocol Buffers. A
 // response follows again as JSON. For a CheckRequest the parts that Weir keeps are listed instead.
+// A reservation is a RateLimitRequest, the amount, the ttl in microseconds and the id.
 // All are hexadecimal digits.
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +25,7 @@
 #include "rls/check_messages.hpp"
 #include "rls/json_messages.hpp"
 #include "rls/protobuf_messages.hpp"
+#include "rls/reservation_messages.hpp"
 #include "unit/rls/written_request.hpp"
 
 namespace {
@@ -144,6 +147,14 @@ std::string answer(const std::string& line) {
     return reason.empty() ? listed(check) : refused(reason);
   }
   rls::Request request;
+  if (command == "reserve" || command == "commit") {
+    rls::Reservation kept;
+    const std::string_view reason = command == "reserve" ? read_reserve(message, request, kept)
+                                                         : read_commit(message, request, kept);
+    if (!reason.empty()) return refused(reason);
+    return "yes " + encoded(written(request)) + ' ' + encoded(std::to_string(kept.amount)) + ' ' +
+           encoded(std::to_string(kept.ttl.count())) + ' ' + encoded(kept.id);
+  }
   const std::string reason = command == "json" ? read_json(message, request)
                                                : std::string(read_protobuf(message, request));
   return reason.empty() ? "yes " + encoded(written(request)) : refused(reason);

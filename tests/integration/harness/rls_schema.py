@@ -22,6 +22,10 @@ MESSAGES = {
     "Descriptor": {1: "repeated Entry entries", 2: "Override limit", 3: "google.protobuf.UInt64Value hits_addend",
                    4: "bool is_negative_hits"},
     "Request": {1: "string domain", 2: "repeated Descriptor descriptors", 3: "uint32 hits_addend"},
+    "Reserve": {1: "string domain", 2: "repeated Descriptor descriptors", 3: "uint64 amount",
+                4: "google.protobuf.Duration ttl"},
+    "Commit": {1: "string domain", 2: "repeated Descriptor descriptors", 3: "string reservation_id",
+               4: "uint64 actual_amount"},
     "Limit": {1: "uint32 requests_per_unit", 2: "Limit.Unit unit", 3: "string name"},
     "Status": {1: "Response.Code code", 2: "Limit current_limit", 3: "uint32 limit_remaining",
                4: "google.protobuf.Duration duration_until_reset"},
@@ -41,7 +45,8 @@ MESSAGES = {
     "Check": {1: "Attributes attributes"},
 }
 # Messages of Google's that a request has, for a generator of messages.
-WRAPPERS = {"google.protobuf.UInt64Value": {1: "uint64 value"}}
+WRAPPERS = {"google.protobuf.UInt64Value": {1: "uint64 value"},
+            "google.protobuf.Duration": {1: "int64 seconds", 2: "int32 nanos"}}
 SCALARS = {"string": 9, "bytes": 12, "bool": 8, "uint32": 13, "uint64": 4, "int64": 3}
 
 

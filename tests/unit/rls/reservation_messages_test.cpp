@@ -43,11 +43,20 @@ TEST_CASE("a Reserve is read with its amount as the hits of each descriptor") {
   CHECK(reservation.ttl == 1h);
 }
 
+TEST_CASE("a time to live that follows another is merged with it") {
+  std::string message = reserve(7, 30, 0);
+  ProtobufWriter(message).message(4, [&](ProtobufWriter& ttl) { ttl.integer(2, 1'000); });
+  Request request;
+  Reservation reservation;
+  CHECK(read_reserve(message, request, reservation).empty());
+  CHECK(reservation.ttl == 30s + 1us);
+}
+
 TEST_CASE("a time to live that cannot be is refused") {
   Request request;
   Reservation reservation;
-  for (const std::string& message :
-       {reserve(1, 3601, 0), reserve(1, -1, 0), reserve(1, 0, -1), reserve(1, 0, 1'000'000'000)})
+  for (const std::string& message : {reserve(1, 3601, 0), reserve(1, 3600, 1), reserve(1, -1, 0),
+                                     reserve(1, 0, -1), reserve(1, 0, 1'000'000'000)})
     CHECK(read_reserve(message, request, reservation) ==
           "the ttl is negative or longer than an hour");
   CHECK_FALSE(read_reserve("\x08", request, reservation).empty());
