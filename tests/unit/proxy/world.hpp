@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -63,9 +64,11 @@ class LogPipe {
   std::array<int, 2> ends_{};
 };
 
-/// Also with upstreams.
+/// Also with upstreams, and the rate limit service.
 struct Configuration : decision::test::Configuration {
   std::vector<options::Upstream> upstreams;
+  std::optional<options::RateLimitService> rate_limit_service{};
+  std::size_t most_holds = 100'000;
 };
 
 class World {
@@ -124,7 +127,7 @@ class World {
   std::atomic<std::size_t> open_refusals{0};
   loop::DescriptorBudget descriptors{64, open_connections};
   AddressConnections address_connections{{.key = {.k0 = 1, .k1 = 2}}};
-  HoldDirectory hold_directory{{.k0 = 1, .k1 = 2}};
+  HoldDirectory hold_directory{{.k0 = 1, .k1 = 2}, settings->most_holds};
   limiter::TopKeys top_keys{1};
   limiter::RetryAfterTable retry_after{1};
   limiter::QuotaEvents quota_events{1};
@@ -178,6 +181,9 @@ class World {
         .store = nullptr,
         .limiter = std::make_unique<limiter::Limiter>(settings->limiter, store, decider),
         .counters = counters,
+        .descriptor_rules = settings->rate_limit_service ? std::make_shared<rls::DescriptorRules>(
+                                                               *settings->rate_limit_service)
+                                                         : nullptr,
         .access_log = std::make_shared<log::AccessLog>(log::AccessLogOptions{}, *writer),
         .pools = std::move(pools),
         .number = 1});
