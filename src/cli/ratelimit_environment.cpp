@@ -261,12 +261,12 @@ class EnvironmentReader {
       }
       keys += "sentinel, sentinel_master: " + yaml_text(servers.front());
       servers.erase(servers.begin());
-      const std::string password = text("REDIS_SENTINEL_AUTH");
-      if (password.find(':') != std::string::npos)
-        problem("REDIS_SENTINEL_AUTH",
-                "is USER:PASSWORD, and sentinels get a password only; write that of their default "
-                "user");
-      if (!password.empty()) keys += ", sentinel_password: " + yaml_text(password);
+      const std::string auth = text("REDIS_SENTINEL_AUTH");
+      const std::size_t colon = auth.find(':');
+      if (colon != std::string::npos)
+        keys += ", sentinel_user: " + yaml_text(auth.substr(0, colon));
+      if (!auth.empty())  // npos + 1 is 0
+        keys += ", sentinel_password: " + yaml_text(auth.substr(colon + 1));
     }
     std::string list;
     for (const std::string& server : servers)
@@ -358,11 +358,12 @@ Result<RatelimitEnvironment, std::vector<config::Diagnostic>> ratelimit_environm
 }
 
 std::string_view variable_of(const config::Diagnostic& diagnostic) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> variables{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> variables{{
       {"identity_secret", "WEIR_IDENTITY_SECRET"},
       {"downstream.max_age", "GRPC_MAX_CONNECTION_AGE"},
       {"store.redis.key_prefix", "CACHE_KEY_PREFIX"},
       {"store.redis.timeout", "REDIS_TIMEOUT"},
+      {"store.redis.sentinel_user", "REDIS_SENTINEL_AUTH"},
       {"store.redis.sentinel_password", "REDIS_SENTINEL_AUTH"},
       {"store.redis.tls", "REDIS_TLS_CACERT, REDIS_TLS_CLIENT_CERT or REDIS_TLS_CLIENT_KEY"},
       {"store", "REDIS_URL"},

@@ -122,6 +122,9 @@ constexpr Key<RedisStore> redis_keys[] = {
     {.name = "topology", .read = read_topology},
     {.name = "servers", .read = read_listed_servers},
     {.name = "sentinel_master", .read = read_sentinel_master},
+    {.name = "sentinel_user",
+     .read = [](const Cursor& in,
+                RedisStore& to) { to.connection.sentinel_user = in.text().value_or(""); }},
     {.name = "sentinel_password",
      .read = read::with<read_secret, &RedisStore::connection, &options::Redis::sentinel_password>},
     {.name = "tls",
@@ -154,6 +157,8 @@ void check_sentinel(const Cursor& in, const options::Redis& redis) {
   }
   if (!redis.unix_path.empty())
     in.at_key("url").error("sentinels have no unix socket; write redis:// or rediss://");
+  if (!redis.sentinel_user.empty() && !in.has("sentinel_password"))
+    in.at_key("sentinel_user").error("needs its password; write sentinel_password");
 }
 
 void check_cluster(const Cursor& in, options::Redis& redis) {
@@ -179,6 +184,7 @@ void check_topology(const Cursor& in, options::Redis& redis) {
     in.at_key("servers").error("has no meaning without topology: sentinel or cluster");
   const std::pair<std::string_view, bool> given[] = {
       {"sentinel_master", in.has("sentinel_master")},
+      {"sentinel_user", !redis.sentinel_user.empty()},
       {"sentinel_password", !redis.sentinel_password.empty()}};
   for (const auto& [key, is_given] : given)
     if (is_given) in.at_key(key).error("has no meaning without topology: sentinel");

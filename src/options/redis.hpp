@@ -24,6 +24,7 @@ struct Redis {
   RedisTopology topology = RedisTopology::standalone;
   std::vector<RedisServer> servers{};        ///< the sentinels, or nodes of the cluster
   std::string sentinel_master = "mymaster";  ///< the name of the master
+  std::string sentinel_user{};               ///< ACL user; empty: the default user
   Secret sentinel_password{};                ///< empty: no AUTH
   std::string host;  ///< a name or an address without brackets; empty for a unix socket
   std::uint16_t port = 6379;

@@ -192,8 +192,11 @@ void Sentinels::finish(Result<Located> result) {
 std::string Sentinels::commands() const {
   using Words = std::string_view;
   std::string out;
-  if (!options_.sentinel_password.empty())
-    out += command_of(std::array<Words, 2>{"AUTH", options_.sentinel_password.reveal()});
+  const std::string_view password = options_.sentinel_password.reveal();
+  if (!password.empty())
+    out += options_.sentinel_user.empty()
+               ? command_of(std::array<Words, 2>{"AUTH", password})
+               : command_of(std::array<Words, 3>{"AUTH", options_.sentinel_user, password});
   out += command_of(
       std::array<Words, 3>{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", options_.sentinel_master});
   return out;

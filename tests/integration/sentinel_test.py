@@ -118,6 +118,13 @@ class Failover(SentinelCase):
 
 
 class Discovery(SentinelCase):
+    def test_a_user_of_the_sentinels(self):
+        watched = Watched(self, replicas=1, sentinel_password=PASSWORD, sentinel_user=("weir", SENTINEL_PASSWORD))
+        self.begin("redis://unused", **watched.options,
+                   sentinel_user="weir", sentinel_password=SENTINEL_PASSWORD)
+        self.await_redis(self.weir)
+        self.await_decided_by_redis()
+
     def test_passwords_of_both(self):
         watched = Watched(self, replicas=1, password=PASSWORD, sentinel_password=SENTINEL_PASSWORD)
         self.begin(f"redis://:{PASSWORD}@unused", **watched.options, sentinel_password=SENTINEL_PASSWORD)

@@ -17,7 +17,8 @@ DOWN_AFTER_MS = 1000
 class Sentinel:
     """redis-server --sentinel on a free port."""
 
-    def __init__(self, master_port, quorum, password=None, master_password=None):
+    def __init__(self, master_port, quorum, password=None, master_password=None, user=None):
+        """`user`: the name and the password of an ACL user."""
         self._directory = tempfile.TemporaryDirectory(prefix="weir-sentinel-")
         self.directory = Path(self._directory.name)
         self.port = free_port()
@@ -28,6 +29,8 @@ class Sentinel:
                  f"sentinel failover-timeout {MASTER} 10000"]
         if password:
             lines += [f"requirepass {password}", f"sentinel sentinel-pass {password}"]
+        if user:
+            lines.append(f"user {user[0]} on >{user[1]} +@all ~* &*")
         if master_password:
             lines.append(f"sentinel auth-pass {MASTER} {master_password}")
         self.file = self.directory / "sentinel.conf"
@@ -65,7 +68,8 @@ class Sentinel:
 class Watched:
     """Servers of which the first is the master, and sentinels that know each other."""
 
-    def __init__(self, case, replicas=2, sentinels=3, password=None, sentinel_password=None):
+    def __init__(self, case, replicas=2, sentinels=3, password=None, sentinel_password=None,
+                 sentinel_user=None):
         auth = ["--requirepass", password, "--masterauth", password] if password else []
         self.servers = [case.redis(*auth, start=False) for _ in range(replicas + 1)]
         for server in self.servers:
@@ -73,7 +77,7 @@ class Watched:
             server.start()
         for server in self.servers[1:]:
             server("REPLICAOF", "127.0.0.1", self.servers[0].port)
-        self.sentinels = [Sentinel(self.servers[0].port, sentinels // 2 + 1, sentinel_password, password)
+        self.sentinels = [Sentinel(self.servers[0].port, sentinels // 2 + 1, sentinel_password, password, sentinel_user)
                           for _ in range(sentinels)]
         for sentinel in self.sentinels:
             case.addCleanup(sentinel.close)

@@ -146,6 +146,12 @@ TEST_CASE("Redis is a server, sentinels or a cluster") {
   CHECK(sentinel.topology == options::RedisTopology::sentinel);
   CHECK(sentinel.sentinel_master == "main");
   CHECK(sentinel.servers.size() == 2);
+  CHECK(sentinel.sentinel_user.empty());
+  CHECK(sentinel.sentinel_password.reveal() == "s3cr3t");
+  const auto with_user = redis(
+      {{"REDIS_TYPE", "SENTINEL"}, {"REDIS_URL", "main,a:1"}, {"REDIS_SENTINEL_AUTH", "ann:p:w"}});
+  CHECK(with_user.sentinel_user == "ann");
+  CHECK(with_user.sentinel_password.reveal() == "p:w");
   const auto cluster = redis({{"REDIS_TYPE", "CLUSTER"}, {"REDIS_URL", "a:1,b:2,c:3"}});
   CHECK(cluster.topology == options::RedisTopology::cluster);
   CHECK(cluster.servers.size() == 3);
@@ -166,8 +172,6 @@ TEST_CASE("what is wrong or must not be ignored is refused with the variable") {
       {{{"GRPC_MAX_CONNECTION_AGE", "1d"}},
        "GRPC_MAX_CONNECTION_AGE: expected a duration, such as 1h30m, found \"1d\""},
       {{{"REDIS_URL", "/x"}, {"REDIS_TIMEOUT", "5"}}, "REDIS_TIMEOUT: expected a duration"},
-      {{{"REDIS_TYPE", "SENTINEL"}, {"REDIS_URL", "main,a:1"}, {"REDIS_SENTINEL_AUTH", "ann:x"}},
-       "REDIS_SENTINEL_AUTH: is USER:PASSWORD, and sentinels get a password only"},
       {{{"BACKEND_TYPE", "memcache"}}, "BACKEND_TYPE: limits are in Redis only"},
       {{{"CONFIG_TYPE", "GRPC_XDS_SOTW"}}, "CONFIG_TYPE: limits are read from files only"},
       {{{"GRPC_CLIENT_TLS_CACERT", "ca.pem"}},

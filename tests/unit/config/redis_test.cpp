@@ -61,12 +61,14 @@ TEST_CASE("a redis store, every key of it") {
 TEST_CASE("a redis that sentinels find") {
   const auto config = must_load(with_store(
       "{url: \"redis://weir:secret@unused/3\", topology: sentinel, sentinel_master: limits,"
-      " servers: [\"sentinel-1:26379\", \"[::1]:26380\"], sentinel_password: sesame, replicas: "
+      " servers: [\"sentinel-1:26379\", \"[::1]:26380\"], sentinel_user: ann, "
+      "sentinel_password: sesame, replicas: "
       "1}"));
   const options::Redis& redis = config->redis.connection;
   CHECK(redis.topology == options::RedisTopology::sentinel);
   CHECK(redis.servers == std::vector<options::RedisServer>{{"sentinel-1", 26379}, {"::1", 26380}});
   CHECK(redis.sentinel_master == "limits");
+  CHECK(redis.sentinel_user == "ann");
   CHECK(redis.sentinel_password.reveal() == "sesame");
   CHECK(redis.user == "weir");
   CHECK(redis.database == 3);
