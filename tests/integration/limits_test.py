@@ -76,10 +76,10 @@ class Limits(OverrideCase):
     SEEN = {"policies": {**policies(), "seen": {"algorithm": "attributed_window", "rate": "5/10h",
                                                 "attributes": ["header:user-agent", "identity:token"]},
                          "charged": {"algorithm": "attributed_window", "rate": "5/10h",
-                                     "charge": {"status": [200]},
                                      "attributes": ["header:user-agent", "identity:token"]}},
             "identities": {"api_key": {"header": "X-Api-Key"}, "token": {"header": "X-Token"}},
-            "routes": [answering("/seen", "seen", "api_key"), answering("/charged", "charged", "api_key"), *OverrideCase.routes()]}
+            "routes": [answering("/seen", "seen", "api_key"),
+                       answering("/charged", "charged", "api_key", charge={"status": [200]}), *OverrideCase.routes()]}
 
     def test_the_entries_of_an_attributed_window_in_the_memory_store(self):
         weir = self.alone(**self.SEEN)
