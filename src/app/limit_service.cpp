@@ -100,7 +100,7 @@ AdminAnswer unread_answer(store::Error error, std::string_view effect) {
       503, why.append(effect).append("; see /readyz and the log, and repeat the request"));
 }
 
-constexpr std::string_view is_a_look;
+constexpr std::string_view no_effect;
 constexpr std::string_view may_be_reset = ": the reset may have been made";
 
 /// The effect of a reset that Redis has not confirmed.
@@ -192,7 +192,7 @@ void LimitService::handle(const AdminCall& call, admin::Reply reply) {
   const auto begun = std::make_shared<Call>(with_.io, std::move(reply), *query, config);
   begun->resets = call.method == AdminCall::Method::remove;
   answers_.add(begun, with_.longest_wait,
-               unread_answer(store::Error::timeout, begun->resets ? may_be_reset : is_a_look));
+               unread_answer(store::Error::timeout, begun->resets ? may_be_reset : no_effect));
   ask(begun);
 }
 
@@ -213,7 +213,7 @@ void LimitService::on_result(const std::shared_ptr<Call>& call, const Question& 
   if (call->is_over()) return;
   if (call->resets) return on_forgotten(call, question.result.error, question.is_shared);
   if (question.result.error != store::Error::none)
-    return answers_.answer(*call, unread_answer(question.result.error, is_a_look));
+    return answers_.answer(*call, unread_answer(question.result.error, no_effect));
   call->is_shared = question.is_shared;
   call->decision = question.decisions[0];
   const limiter::Policy& policy = *call->query.policy;
@@ -231,7 +231,7 @@ void LimitService::read_entries(const std::shared_ptr<Call>& call) {
       loop::post(with_.io, [this, call, report] {
         if (call->is_over()) return;
         if (report.error != store::Error::none)
-          return answers_.answer(*call, unread_answer(report.error, is_a_look));
+          return answers_.answer(*call, unread_answer(report.error, no_effect));
         show(*call, &report);
       });
     };
@@ -261,7 +261,8 @@ void LimitService::show(Call& call, const store::EntryReport* entries) {
       .number("remaining", decision.remaining)
       .number("held", decision.held_by_others)
       .json("reset_after", seconds(decision.reset_after))
-      .json("retry_after", decision.remaining > 0 ? "null" : seconds(decision.more_after));
+      .json("retry_after",
+            is_denied || decision.remaining > 0 ? "null" : seconds(decision.more_after));
   if (entries != nullptr) add_entries(body, *entries, *query.policy);
   answers_.answer(call, {.content_type = "application/json", .body = body.str() + '\n'});
 }

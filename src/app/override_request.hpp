@@ -53,13 +53,13 @@ Result<OverridePut> read_override(std::string_view body, const OverrideContext& 
 /// If the key is a hash and no identity is named, only the policy is looked for.
 std::string ineffective_because(const OverridePut& put, const config::Config& config);
 
-/// The query of GET and DELETE.
 /// The parameters of /v1/overrides, of all methods but PUT.
 inline constexpr std::array<std::string_view, 3> override_parameters{"identity", "key", "policy"};
 /// The parameters of /v1/limits.
 inline constexpr std::array<std::string_view, 4> limit_parameters{"identity", "key", "policy",
                                                                   "plan"};
 
+/// The query of GET and DELETE.
 struct OverrideQuery {
   std::optional<Hash128> key{};
   std::string policy{};  ///< empty: none is named

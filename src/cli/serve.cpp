@@ -85,10 +85,11 @@ void add_serve(CLI::App& root, Action& chosen) {
       ->excludes("FILE")
       ->excludes("--watch");
   command->footer(
-      "Signals: SIGTERM, SIGINT and SIGQUIT accept connections for another shutdown_delay, finish\n"
-      "requests in flight, for at most shutdown_timeout, and exit; a second one exits at once. "
-      "SIGUSR1 reopens the access log, SIGHUP reloads the\n"
-      "configuration, SIGUSR2 is ignored.");
+      "After SIGTERM, SIGINT or SIGQUIT Weir accepts connections for another shutdown_delay, then\n"
+      "finishes requests in flight, for at most shutdown_timeout, and exits. A second signal ends "
+      "it\n"
+      "at once. SIGUSR1 reopens the access log, SIGHUP reloads the configuration, SIGUSR2 is "
+      "ignored.");
   command->callback([&chosen, options] {
     chosen = [options] {
       return options->is_ratelimit_environment ? serve_ratelimit_environment() : serve(*options);

@@ -157,7 +157,7 @@ void check_sentinel(const Cursor& in, const options::Redis& redis) {
   }
   if (!redis.unix_path.empty())
     in.at_key("url").error("sentinels have no unix socket; write redis:// or rediss://");
-  if (!redis.sentinel_user.empty() && !in.has("sentinel_password"))
+  if (!redis.sentinel_user.empty() && redis.sentinel_password.empty())
     in.at_key("sentinel_user").error("needs its password; write sentinel_password");
 }
 

@@ -243,7 +243,7 @@ Session::Session(StreamSource& source, const SessionOptions& options)
       heads_at_once_(options.heads_at_once),
       heads_at_first_(options.heads_at_first),
       fields_at_once_(options.fields_at_once),
-      bytes_after_faults_(options.bytes_after_faults),
+      piece_size_(options.piece_size),
       max_streams_(static_cast<std::uint32_t>(options.max_streams)),
       stream_window_(static_cast<std::uint64_t>(options.stream_window)),
       free_late_heads_(options.max_streams),
@@ -301,13 +301,13 @@ bool Session::receive(std::string_view bytes) {
 }
 
 bool Session::receive_pieces(std::string_view bytes) {
-  const bool in_small_steps = glitches_.is_notable() && bytes_after_faults_ != 0;
+  const bool in_small_steps = glitches_.is_notable() && piece_size_ != 0;
   const bool is_first = opened_ == 0 && heads_at_first_ != 0;
   most_heads_ = in_small_steps ? 1 : is_first ? heads_at_first_ : heads_at_once_;
-  const std::size_t most = bytes_after_faults_ != 0 ? bytes_after_faults_ : bytes.size();
+  const std::size_t most = piece_size_ != 0 ? piece_size_ : bytes.size();
   // Few calls of the library for bytes without faults, and a small piece for those that begin with
   // them.
-  const bool is_whole = in_small_steps || bytes_after_faults_ == 0;
+  const bool is_whole = in_small_steps || piece_size_ == 0;
   std::size_t piece_size = is_whole ? most : (most + 3) / 4;
   const std::size_t faults_before = glitches_.total();
   do {

@@ -32,11 +32,11 @@ struct SessionOptions {
   /// 0: no bound. Heads that it completes, and bytes of the fields that it decodes:
   std::size_t heads_at_once = 0;
   std::size_t fields_at_once = 0;
-  /// The same as heads_at_once up to the first head: new connections may come in large numbers.
+  /// In place of heads_at_once until a stream is open: new connections may come in large numbers.
   std::size_t heads_at_first = 0;
-  /// It takes pieces that grow to so many bytes, and stops after one if they contain faults. Of a
-  /// client that has made faults before (Glitches::is_notable()) it takes one head, or one piece.
-  std::size_t bytes_after_faults = 0;
+  /// Bytes are taken in pieces that grow to this size, and no more after one with faults. A client
+  /// that has made faults before (Glitches::is_notable()) gets one head or one piece in a call.
+  std::size_t piece_size = 0;
 };
 
 /// Makes the streams of a session.
@@ -104,7 +104,7 @@ class Session : public SessionCore {
   const std::size_t heads_at_once_;
   const std::size_t heads_at_first_;
   const std::size_t fields_at_once_;
-  const std::size_t bytes_after_faults_;
+  const std::size_t piece_size_;
   const std::uint32_t max_streams_;
   const std::uint64_t stream_window_;
   const std::size_t free_late_heads_;  ///< that may be on their way when GOAWAY is sent

@@ -38,6 +38,7 @@ struct Evaluation {
   AttributeTexts attributes;         ///< of the claims
   store::Acquisition acquisition;    ///< views the claims and the decisions
   std::vector<LimitVerdict> limits;  ///< of the verdict
+  store::ClaimSet alone = 0;         ///< Result::alone
   bool has_holds = false;            ///< a claim holds its units; else `held` is not used
   HeldUnits held;                    ///< of an admitted request
   bool is_counted = true;            ///< false: the caller counts the outcomes of the verdict

@@ -96,6 +96,7 @@ const Verdict* Limiter::acquire(Evaluation& evaluation, store::Completion& compl
 }
 
 const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& result) {
+  evaluation.alone = result.alone;
   if (result.error != store::Error::none) {
     if (evaluation.held_back) restore_held_back(evaluation, result);
     evaluation.waits_for.reset();

@@ -62,7 +62,7 @@ struct ClientConnection {
   bool is_trusted_ = false;
 };
 
-/// What a client may still send on a connection that ends.
+/// The bytes that a client may still send on a connection that ends.
 enum class Rest : std::uint8_t {
   none,     ///< all has been read
   usual,    ///< up to what its windows allow

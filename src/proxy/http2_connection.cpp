@@ -21,7 +21,7 @@ constexpr std::size_t heads_at_once = 8;
 constexpr std::size_t heads_at_first = 2;  ///< of a new connection
 constexpr std::size_t fields_at_once = 32 * 1024;
 /// Bytes of a turn of a client that makes faults.
-constexpr std::size_t bytes_after_faults = 2 * 1024;
+constexpr std::size_t session_piece_size = 2 * 1024;
 
 /// Awaitable: stores the task for someone who resumes it.
 struct Parked {
@@ -41,7 +41,7 @@ http2::SessionOptions session_options(const options::Downstream& downstream) {
           .heads_at_once = heads_at_once,
           .fields_at_once = fields_at_once,
           .heads_at_first = heads_at_first,
-          .bytes_after_faults = bytes_after_faults};
+          .piece_size = session_piece_size};
 }
 
 }  // namespace

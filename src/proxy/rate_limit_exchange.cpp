@@ -201,6 +201,9 @@ const RateLimitExchange::Refusal RateLimitExchange::too_many_incomplete{
 const RateLimitExchange::Refusal RateLimitExchange::too_late{grpc::Status::deadline_exceeded,
                                                              "the deadline of the call has passed"};
 
+const RateLimitExchange::Refusal RateLimitExchange::client_has_left{
+    grpc::Status::cancelled, "the client has left before its turn"};
+
 const RateLimitExchange::Refusal RateLimitExchange::reservations_are_off{
     grpc::Status::failed_precondition,
     "reservations are off; set rate_limit_service.reservations: true"};
@@ -321,6 +324,8 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   if (deadline_ && in_.context.pass_clock.read() + in_.record.delay >= *deadline_)
     co_return too_late;
   co_await wait_delay(in_.context, in_.client, in_.record.delay);
+  if (in_.client.watchdog->aborted() || in_.client.watchdog->interruptions().client_left)
+    co_return client_has_left;
   co_return std::nullopt;
 }
 

@@ -84,7 +84,8 @@ class RateLimitExchange {
   loop::Task<Failure> serve_http();
   loop::Task<Failure> read_body();
   loop::Task<> call(rls::Method method, std::string_view message);
-  static const Refusal reservations_are_off, too_many_incomplete, name_is_too_long, too_late;
+  static const Refusal reservations_are_off, too_many_incomplete, name_is_too_long, too_late,
+      client_has_left;
   loop::Task<> reserve(std::string_view message);
   loop::Task<> commit(std::string_view message);
   loop::Task<std::optional<Refusal>> decide(rls::Method method);

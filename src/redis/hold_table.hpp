@@ -49,8 +49,8 @@ namespace weir::redis {
 /// The lease of a field lasts so long from the latest command for its key. As in lua/holds.lua.
 inline constexpr Duration hold_lease = std::chrono::seconds(10);
 
-/// Charges of one key that keep their own text until Redis has confirmed them. Those beyond have
-/// one entry without text.
+/// The charges of one key that are kept apart until Redis has confirmed them. If there are more,
+/// the last one has no text.
 inline constexpr std::size_t most_charge_texts = 32;
 
 /// The totals of a field as a command has them: the arguments of own_from() in lua/holds.lua.
@@ -81,7 +81,7 @@ struct HeldKey {
   std::size_t argument_count = 0;
 
   FieldNumbers numbers;
-  /// Of the latest charges that Redis has not confirmed, oldest first; at most most_charge_texts.
+  /// The latest charges that Redis has not confirmed, oldest first; at most most_charge_texts.
   std::vector<ChargeText> texts;
   std::int64_t done_released = 0;  ///< confirmed by a reply
   std::int64_t done_charged = 0;

@@ -24,7 +24,7 @@ enum class ServingStatus : std::uint8_t {
 /// `message`.
 std::string_view read_protobuf(std::string_view message, HealthCheckRequest& to);
 
-/// The status of a service that a health check names; `draining`: the process stops. Known are the
+/// The status of a service that a health check names; `stopping`: the process stops. Known are the
 /// whole server (an empty name), the name that envoyproxy/ratelimit uses (`ratelimit`), and the
 /// services of the protocols.
 ServingStatus status_of(std::string_view service, bool stopping);

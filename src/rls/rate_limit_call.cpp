@@ -79,7 +79,6 @@ std::optional<InvalidRequest> RateLimitCall::prepare(const CallRules& rules, Met
   limits_.clear();
   decisions_ = 0;
   is_judged_ = false;
-  alone_ = 0;
   if (const auto invalid = applied_.find(request_, rules, method, limiter)) return invalid;
   place();
   return std::nullopt;
@@ -119,7 +118,6 @@ bool RateLimitCall::decide(std::size_t decision, store::Completion& completion, 
 
 void RateLimitCall::conclude(std::size_t decision, const store::Result& result) {
   limiter_->conclude(*evaluations_[decision], result);
-  alone_ = result.alone;
 }
 
 const limiter::Policy& RateLimitCall::policy_of(const AppliedLimit& applied) const {
@@ -160,7 +158,7 @@ void RateLimitCall::give_back_hits(Instant now) {
   for (AppliedLimit& applied : applied_.all()) {
     if (!applied.is_asked || applied.hits >= 0) continue;
     give_back(applied, -applied.hits, false, now);
-    if (applied.beyond > 0)
+    if (applied.beyond > 0 && applied.decision.override_effect == rules::OverrideEffect::none)
       applied.decision.remaining = std::min(applied.found, applied.decision.limit);
     else
       show_given_back(applied.decision, -applied.hits);
@@ -171,12 +169,11 @@ void RateLimitCall::give_back_hits(Instant now) {
 /// cost is 0, and quotas.
 void RateLimitCall::give_back_charges(Instant now) {
   if (!is_denied_ || rules_->descriptors.options().charges_each || decisions_ == 0) return;
-  const limiter::Verdict& decided = evaluations_.front()->verdict;
-  if (decided.outcome != limiter::Outcome::allowed) return;
+  const limiter::Evaluation& decided = *evaluations_.front();
+  if (decided.verdict.outcome != limiter::Outcome::allowed) return;
   for (AppliedLimit& applied : applied_.all()) {
     if (!applied.is_decided || !applied.decision.allowed || applied.claim.cost == 0) continue;
-    const bool alone =
-        decided.decider == limiter::Decider::local || store::contains(alone_, applied.index);
+    const bool alone = store::contains(decided.alone, applied.index);
     give_back(applied, applied.claim.cost, alone, now);
     show_given_back(applied.decision, applied.claim.cost);
   }

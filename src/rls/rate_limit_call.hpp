@@ -88,9 +88,8 @@ class RateLimitCall {
   limiter::Evaluation rest_;                                       ///< of use_up()
   std::vector<AppliedLimit*> used_up_;                             ///< by its claims
   std::size_t decisions_ = 0;
-  store::ClaimSet alone_ = 0;  ///< Result::alone of the decision about all claims together
-  bool is_judged_ = false;     ///< the decisions have been taken out of the evaluations
-  bool is_denied_ = false;     ///< then: by a limit, or by the quotas
+  bool is_judged_ = false;  ///< the decisions have been taken out of the evaluations
+  bool is_denied_ = false;  ///< then: by a limit, or by the quotas
   std::vector<limiter::LimitVerdict> limits_;
   limiter::Verdict verdict_;
 };

@@ -227,7 +227,7 @@ TEST_CASE("a head of many fields is taken in several calls, to its last field") 
 }
 
 TEST_CASE("a client that has made faults is served in small steps") {
-  Server server({.glitches = 160, .heads_at_once = 8, .bytes_after_faults = 256});
+  Server server({.glitches = 160, .heads_at_once = 8, .piece_size = 256});
   server.session.receive(preface);
   const auto fault = [](std::uint32_t i) { return request(2 * i + 1) + reset(2 * i + 1); };
   for (std::uint32_t i = 0; i < 11; ++i) {
@@ -253,7 +253,7 @@ TEST_CASE("a client that has made faults is served in small steps") {
 }
 
 TEST_CASE("a client that makes faults is stopped within a read, from the first one on") {
-  Server server({.bytes_after_faults = 1024});  // pieces of 256, 512 and 1024 bytes
+  Server server({.piece_size = 1024});  // pieces of 256, 512 and 1024 bytes
   server.session.receive(preface);
   const auto bytes_taken_of = [&](std::string_view bytes) {
     REQUIRE(server.session.receive(bytes));

@@ -74,7 +74,7 @@ struct Service {
                                         Method method, std::uint32_t hits) {
     if (!limiter) {
       rules = std::make_unique<DescriptorRules>(options);
-      limiter = std::make_unique<limiter::Limiter>(limits, store);
+      limiter = std::make_unique<limiter::Limiter>(limits, *first_store);
       call_rules = std::make_unique<CallRules>(
           CallRules{.descriptors = *rules, .limits = limits, .values = {.client = client}});
     }
@@ -110,6 +110,7 @@ struct Service {
   limiter::Options limits;
   identity::ClientAddressOptions client;
   store::MemoryStore store{{.max_keys = 10'000, .seed = 3}};
+  store::Store* first_store = &store;  ///< of the chain
   std::unique_ptr<DescriptorRules> rules;
   std::unique_ptr<limiter::Limiter> limiter;
   std::unique_ptr<CallRules> call_rules;

@@ -186,39 +186,6 @@ TEST_CASE("A shadow limit is used up by hits that do not fit") {
   CHECK(service.verdict.shadow_denied);
 }
 
-TEST_CASE("A call that is denied by a look charges nothing") {
-  for (const bool charges_each : {false, true}) {
-    Service service(charges_each);
-    service.limit("a", 5);
-    service.limit("b", 1);
-    service.policy_of(service.limit("s", 9)).shadow = true;
-    service.ask({{{{"b", "1"}}, charges_each ? 2 : 1}});
-    const std::vector<Asked> asked = {{{{"a", "1"}}, 2}, {{{"s", "1"}}, 3}, {{{"b", "1"}}, 0}};
-    const Response& denied = service.ask(asked);
-    CHECK(denied.overall_code == Code::over_limit);
-    CHECK(codes(denied) == "OOX");
-    CHECK(denied.statuses[0].limit_remaining == (charges_each ? 3 : 5));
-    CHECK(denied.statuses[1].limit_remaining == (charges_each ? 6 : 9));
-    for (const limiter::LimitVerdict& limit : service.verdict.limits)
-      if (limit.policy->name == "d.a") CHECK(limit.decision.remaining == (charges_each ? 3 : 5));
-    CHECK(service.ask({{{{"a", "1"}}, 0}}).statuses[0].limit_remaining == (charges_each ? 3 : 5));
-    CHECK(service.ask({{{{"s", "1"}}, 0}}).statuses[0].limit_remaining == (charges_each ? 6 : 9));
-  }
-}
-
-TEST_CASE("A call that is denied by quotas charges nothing") {
-  Service service;
-  auto& quota = service.limit("q", 1);
-  quota.quota_mode = service.policy_of(quota).shadow = true;
-  service.limit("a", 5);
-  const std::vector<Asked> asked = {{{{"q", "1"}}}, {{{"a", "1"}}}};
-  CHECK(service.ask(asked).statuses[1].limit_remaining == 4);
-  const Response& denied = service.ask(asked);
-  CHECK(denied.overall_code == Code::over_limit);
-  CHECK(denied.statuses[1].limit_remaining == 4);
-  CHECK(service.ask({{{{"a", "1"}}, 0}}).statuses[0].limit_remaining == 4);
-}
-
 TEST_CASE("A refund shows what is left") {
   Service service;
   service.limit("a", 5);
