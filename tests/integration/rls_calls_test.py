@@ -368,6 +368,20 @@ class Reservations(RlsCase):
         self.assertEqual(self.client.call(f"{SERVICE}/Reserve", message).response[:2], b"\x08\x02")
         self.assertEqual(self.left(ann), 10)
 
+    def test_a_reserve_whose_client_leaves_before_its_turn_holds_nothing(self):
+        entry = {"domain": "d", "entries": {"user": "*"}, "policy": "p", "key": ["user"]}
+        self.client = self.serve_limits(
+            policies={"p": {"algorithm": "leaky_bucket", "rate": "1/2s", "queue": 5}},
+            service={"reservations": True, "descriptors": [entry]})
+        ann = ("user", "ann")
+        self.reserve(1, ann)
+        left = self.left(ann)
+        message = request("d", [ann]).SerializeToString() + field(3, 1)
+        call = self.client.channel.unary_unary(f"{SERVICE}/Reserve").future(message, timeout=60)
+        eventually(lambda: self.left(ann) == left - 1, "it waits for its turn")
+        call.cancel()
+        eventually(lambda: self.left(ann) == left, "its unit is released")
+
     def test_without_the_setting_they_are_refused(self):
         self.client = self.serve_limits(domain(limit("user", 3)))
         for method in ("Reserve", "Commit"):
