@@ -165,7 +165,7 @@ class Replay(FileCase):
                 result = self.replay(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertIn(f"weir replay: {message}", result.stderr)
-                self.assertEqual(result.stderr.endswith("\nTry `weir replay --help`.\n"), message.startswith("--"))
+                self.assertEqual(result.stderr.endswith("\nTry `weir replay --help`.\n"), message.startswith(("--", "LOG")))
 
     def test_a_bar_is_shown_on_a_terminal_only(self):
         log = self.log(COMBINED * 2000)
