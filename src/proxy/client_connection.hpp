@@ -66,7 +66,7 @@ struct ClientConnection {
 enum class Rest : std::uint8_t {
   none,     ///< all has been read
   usual,    ///< up to what its windows allow
-  of_fault  ///< the connection ends because of a fault: what was sent before the client could react
+  of_fault  ///< few: the connection ends because of a fault, and is not to cost more
 };
 
 /// Lets the client read the response before the connection ends. A close with unread bytes resets
