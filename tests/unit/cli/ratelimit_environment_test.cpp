@@ -203,8 +203,9 @@ TEST_CASE("with SHADOW_MODE no limit denies") {
               "domain: d\n"
               "descriptors: [{key: a, rate_limit: {unit: hour, requests_per_unit: 1}}]\n");
   const auto are_shadow = [&](Map map) {
+    const auto config = load(runtime.with(std::move(map)));
     std::vector<bool> shadow;
-    for (const limiter::Policy& policy : load(runtime.with(std::move(map)))->limiter.policies)
+    for (const limiter::Policy& policy : config->limiter.policies)
       shadow.push_back(policy.shadow);
     return shadow;
   };

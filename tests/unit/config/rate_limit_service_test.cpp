@@ -222,12 +222,11 @@ TEST_CASE("with shadow_mode no limit of a file or of a request denies") {
 
 TEST_CASE("metrics with values of requests are warnings, if there are metrics") {
   const auto warnings = [](const std::string& keys, const std::string& settings) {
+    const auto config = load_with(
+        "domain: d\ndescriptors: [{rate_limit: {unit: day, requests_per_unit: 1}, " + keys + "}]\n",
+        settings);
     std::string text;
-    for (const Diagnostic& warning :
-         load_with("domain: d\ndescriptors: [{rate_limit: {unit: day, requests_per_unit: 1}, " +
-                       keys + "}]\n",
-                   settings)
-             ->presentation.warnings)
+    for (const Diagnostic& warning : config->presentation.warnings)
       text += warning.message + '\n';
     return text;
   };
