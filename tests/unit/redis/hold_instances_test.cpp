@@ -271,7 +271,7 @@ void step(InstancesWorld& world, bool with_failures) {
     world.flush(*one, world.some_fate(with_failures));
 }
 
-constexpr int steps = walk_steps / 10;
+constexpr int steps = std::max(walk_steps / 10, 150);
 
 }  // namespace
 

@@ -106,7 +106,7 @@ TEST_CASE("Leases of processes that run admit the quota, and never more") {
 
 TEST_CASE("Leases of processes that die, pause and are cut off never admit more than the quota") {
   for (const auto algorithm : exact_algorithms) {
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(3, most_seeds); ++seed) {
       DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
         LeaseWorld world(leased_policy(algorithm), seed);
         for (int round = 0; round < 40; ++round) {
@@ -193,7 +193,7 @@ TEST_CASE("Leases of windows without an instant of their own admit what the wind
   } else {
     definition.algorithm = Algorithm::sliding_window;
   }
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(3, most_seeds); ++seed) {
     CAPTURE(is_fixed, seed);
     LeaseWorld world(policy(definition), seed);
     for (int round = 0; round < 20; ++round) {
@@ -250,7 +250,7 @@ TEST_CASE("Workers of one instance share its part of the quota") {
 
 TEST_CASE("After FLUSHALL the quota comes once more, and the units of the leases") {
   for (const auto algorithm : {Algorithm::token_bucket, Algorithm::gcra, Algorithm::sliding_log}) {
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(3, most_seeds); ++seed) {
       DYNAMIC_SECTION(to_string(algorithm) << " seed " << seed) {
         LeaseWorld world(leased_policy(algorithm), seed);
         world.load(1s + world.below(Duration{200ms}), 200);
@@ -274,7 +274,7 @@ TEST_CASE("An override applies to keys with leases and questions in flight withi
   const rules::Policy lower = policy(rules::Definition{
       .algorithm = Algorithm::gcra, .rates = {{.count = 60, .per = 1s}}, .burst = 30});
   const bool is_denial = GENERATE(false, true);
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(5, most_seeds); ++seed) {
     CAPTURE(is_denial, seed);
     LeaseWorld world(leased_policy(Algorithm::gcra), seed);
     world.load(1s + world.below(Duration{200ms}), 200);
@@ -324,7 +324,7 @@ std::int64_t units_of(const std::vector<Admitted>& all) {
 
 TEST_CASE("No unit is stranded in leases that are too small for each request") {
   const rules::Policy long_window = policy(Algorithm::fixed_window, 300, 1h);
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+  for (std::uint64_t seed = 1; seed <= most_seeds; ++seed) {
     CAPTURE(seed);
     LeaseWorld world(long_window, seed);
     world.least_cost = world.most_cost = 7;
@@ -339,7 +339,7 @@ TEST_CASE("No unit is stranded in leases that are too small for each request") {
 TEST_CASE("No unit is stranded while clients keep asking for two keys") {
   // The window does not end meanwhile: each unit that is not spent stays unspent.
   const rules::Policy long_window = policy(Algorithm::fixed_window, 300, 1h);
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+  for (std::uint64_t seed = 1; seed <= most_seeds; ++seed) {
     CAPTURE(seed);
     LeaseWorld world(long_window, seed);
     world.most_cost = 1;
