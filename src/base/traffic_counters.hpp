@@ -59,6 +59,20 @@ struct Http2Counters {
   Counter given_up;  ///< connections closed because of their glitches
 };
 
+/// gRPC calls of one method.
+struct MethodCounters {
+  Counter requests;
+  DurationHistogram duration;  ///< from the message to the answer
+};
+
+/// Calls of the rate limit service, counted as envoyproxy/ratelimit does (src/metrics and
+/// src/service there).
+struct RateLimitCallCounters {
+  MethodCounters should_rate_limit, check_health;
+  Counter undecided;  ///< ShouldRateLimit, also as JSON: the store did not decide
+  Counter invalid;    ///< likewise: no domain, or no descriptors
+};
+
 /// Counters by name, in the order of the configuration. After a reload, entries with a name of the
 /// previous configuration keep their counters; entries with the same name are the same object.
 struct NamedCounters {
@@ -80,6 +94,7 @@ struct TrafficCounters {
   Gauge connections;  ///< open downstream connections
   HandshakeCounters handshakes;
   Http2Counters http2;
+  RateLimitCallCounters rate_limit_calls;
   Gauge kept_holds;  ///< of requests that other proxies serve and have not reported yet
 };
 

@@ -10,6 +10,7 @@
 #include "proxy/expectation.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/grpc_message.hpp"
+#include "proxy/json_status.hpp"
 #include "proxy/rate_limit_methods.hpp"
 #include "rls/health_messages.hpp"
 #include "rls/json_messages.hpp"
@@ -24,25 +25,6 @@ namespace {
 constexpr Duration default_ttl = std::chrono::minutes(1);
 
 const http::FieldSection no_store{{"Cache-Control", "no-store"}};
-
-/// The HTTP status for a client that does not use gRPC.
-int http_status_of(grpc::Status status) {
-  switch (status) {
-    case grpc::Status::unknown:
-    case grpc::Status::invalid_argument:
-      return 400;
-    case grpc::Status::not_found:
-      return 404;
-    case grpc::Status::resource_exhausted:
-      return 413;
-    case grpc::Status::unimplemented:
-      return 501;
-    case grpc::Status::deadline_exceeded:
-      return 504;
-    default:
-      return 503;
-  }
-}
 
 }  // namespace
 
@@ -69,6 +51,8 @@ loop::Task<Failure> RateLimitExchange::serve_grpc() {
   if (const Failure failure = co_await read_body(); failure != Failure::none) co_return failure;
   std::string_view message;
   const std::string_view path = in_.request.view.path;
+  const Instant called_at = in_.context.pass_clock.now();
+  RateLimitCallCounters& counters = in_.context.counters.rate_limit_calls;
   if (!has_room_) {
     co_await refuse(too_many_incomplete);
   } else if (in_.request.view.method != "POST") {
@@ -78,6 +62,7 @@ loop::Task<Failure> RateLimitExchange::serve_grpc() {
     co_await refuse({fault->status, fault->reason});
   } else if (path == should_rate_limit) {
     co_await call(rls::Method::decide, message);
+    count_call(counters.should_rate_limit, called_at);
   } else if (path == kuadrant_check) {
     co_await call(rls::Method::check, message);
   } else if (path == kuadrant_report) {
@@ -88,6 +73,7 @@ loop::Task<Failure> RateLimitExchange::serve_grpc() {
     co_await commit(message);
   } else if (path == health_check) {
     co_await check_health(message);
+    count_call(counters.check_health, called_at);
   } else if (path == health_watch) {
     co_await watch_health(message);
   } else {
@@ -149,7 +135,7 @@ loop::Task<Failure> RateLimitExchange::serve_http() {
     co_return Failure::none;
   }
   if (const auto refusal = co_await decide(rls::Method::decide)) {
-    co_await answer_text(http_status_of(refusal->status), refusal->reason);
+    co_await answer_text(json_status_of(refusal->status), refusal->reason);
     co_return Failure::none;
   }
   memory_->message.clear();
@@ -286,8 +272,12 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
           .client = in_.generation.options.client_address,
           .path_ignores_case = in_.generation.options.path_variants.letter_case,
           .path_ignores_trailing_slash = in_.generation.options.path_variants.trailing_slash}};
-  if (const auto invalid = call.prepare(rules, method, *in_.generation.limiter))
+  RateLimitCallCounters& counters = in_.context.counters.rate_limit_calls;
+  if (const auto invalid = call.prepare(rules, method, *in_.generation.limiter)) {
+    if (method == rls::Method::decide && invalid->status == grpc::Status::unknown)
+      counters.invalid.add();
     co_return Refusal{invalid->status, invalid->reason};
+  }
   memory_->pending.clear();
   in_.client.watchdog->disarm(Phase::decide);
   for (std::size_t i = 0; i < call.decisions(); ++i) {
@@ -311,6 +301,8 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   count(verdict);
   in_.context.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       in_.record.took);
+  if (verdict.outcome == limiter::Outcome::failed && method == rls::Method::decide)
+    counters.undecided.add();
   if (is_too_late) co_return too_late;
   if (verdict.outcome == limiter::Outcome::failed)
     co_return Refusal{grpc::Status::unavailable, "the store cannot be reached; try again later"};
@@ -327,6 +319,13 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   if (in_.client.watchdog->aborted() || in_.client.watchdog->interruptions().client_left)
     co_return client_has_left;
   co_return std::nullopt;
+}
+
+/// Counts a call that has been answered, for reference_metrics: other metrics have no method.
+void RateLimitExchange::count_call(MethodCounters& method, Instant called_at) const {
+  if (!in_.generation.descriptor_rules->options().reference_metrics) return;
+  method.requests.add();
+  method.duration.observe(in_.context.pass_clock.read() - called_at);
 }
 
 void RateLimitExchange::count(const limiter::Verdict& verdict) {
@@ -382,7 +381,7 @@ loop::Task<> RateLimitExchange::answer_message() {
 }
 
 loop::Task<> RateLimitExchange::refuse(Refusal refusal) {
-  const OwnAnswer answer{.status = http_status_of(refusal.status),
+  const OwnAnswer answer{.status = json_status_of(refusal.status),
                          .detail = refusal.reason,
                          .grpc_status = refusal.status};
   return in_.client.responder->answer(

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "base/traffic_counters.hpp"
 #include "grpc/status.hpp"
 #include "http/received_request.hpp"
 #include "options/proxy.hpp"
@@ -90,6 +91,7 @@ class RateLimitExchange {
   loop::Task<> commit(std::string_view message);
   loop::Task<std::optional<Refusal>> decide(rls::Method method);
   void count(const limiter::Verdict& verdict);
+  void count_call(MethodCounters& method, Instant called_at) const;
   void add_headers(const limiter::Verdict& verdict);
   /// Ends the message that has been begun, and sends it.
   loop::Task<> answer_message();

@@ -1,6 +1,7 @@
 #include "rls/rate_limit_call.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -34,6 +35,13 @@ Duration rest_of(options::RateLimitUnit unit, Instant now) {
 std::optional<Duration> room_after(const rules::Decision& decision, std::int64_t hits) {
   if (hits > decision.limit) return std::nullopt;
   return hits > 1 ? decision.reset_after : decision.more_after;
+}
+
+/// The hits of a limit that are not near it, rounded as envoyproxy/ratelimit does: in 32 bits
+/// (GetResponseDescriptorStatus in its src/limiter/base_limiter.go).
+std::int64_t near_limit(std::int64_t limit, double ratio) {
+  return static_cast<std::int64_t>(
+      std::floor(static_cast<float>(limit) * static_cast<float>(ratio)));
 }
 
 /// Adds units that are given back.
@@ -338,8 +346,7 @@ void RateLimitCall::count_hits() const {
     if (!applied.limits()) continue;
     limiter::HitCounters& counters = limiter_->counters_of(policy_of(applied)).hits;
     const std::int64_t limit = applied.decision.limit;
-    const auto near = static_cast<std::int64_t>(static_cast<double>(limit) *
-                                                rules_->descriptors.options().near_limit_ratio);
+    const std::int64_t near = near_limit(limit, rules_->descriptors.options().near_limit_ratio);
     const bool is_over = !applied.decision.allowed;
     const std::int64_t left = std::min(applied.found, limit);
     const std::int64_t fitting = is_over ? std::min(left, applied.hits) : applied.hits;

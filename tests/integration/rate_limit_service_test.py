@@ -365,7 +365,7 @@ class Records(RlsCase):
         self.ask_three_times(service={"reference_metrics": True})
         for name, count in ("total_hits", 3), ("within_limit", 2), ("over_limit", 1), ("near_limit", 1):
             self.assertEqual(self.gauge(self.weir, f"ratelimit_service_rate_limit_{name}", domain="d", key1="user",
-                                        key2="", key3=""), count, name)
+                                        key2=""), count, name)
 
     def test_a_line_of_the_log_has_the_decision_and_no_value(self):
         self.ask_three_times(access_log={"path": "access.log"})

@@ -389,4 +389,39 @@ TEST_CASE("Hits are counted as within, near and over their limit") {
   CHECK(counted(3) == Counts{3, 0, 0, 3, 0});
 }
 
+TEST_CASE("Hits that cross the near limit or the limit are counted on both sides") {
+  // Before and asked, then what is counted of them as within, near and over: the limit is 10.
+  struct Row {
+    std::uint64_t before, hits, within, near, over;
+  };
+  const Row rows[] = {
+      {0, 8, 8, 0, 0}, {0, 9, 9, 1, 0}, {0, 10, 10, 2, 0}, {7, 1, 1, 0, 0},  {7, 3, 3, 2, 0},
+      {8, 1, 1, 1, 0}, {9, 1, 1, 1, 0}, {8, 2, 2, 2, 0},   {0, 11, 0, 2, 1}, {7, 5, 0, 2, 2},
+      {8, 5, 0, 2, 3}, {9, 5, 0, 1, 4}, {10, 1, 0, 0, 1},  {10, 5, 0, 0, 5},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.before, row.hits);
+    Service service;
+    service.limit("a", 10);
+    if (row.before > 0) service.ask({{{{"a", "1"}}, row.before}});  // not counted
+    service.ask({{{{"a", "1"}}, row.hits}});
+    service.call.count_hits();
+    const limiter::HitCounters& counters = service.limiter->policies()[1].counters->hits;
+    CHECK(counters.total.value() == row.hits);
+    CHECK(counters.within.value() == row.within);
+    CHECK(counters.near.value() == row.near);
+    CHECK(counters.over.value() == row.over);
+  }
+}
+
+TEST_CASE("The near limit is computed in 32 bits") {
+  // 0.29 * 100 is 28.999999999999996 in 64 bits.
+  Service service;
+  service.options.near_limit_ratio = 0.29;
+  service.limit("a", 100);
+  service.ask({{{{"a", "1"}}, 30}});
+  service.call.count_hits();
+  CHECK(service.limiter->policies()[1].counters->hits.near.value() == 1);
+}
+
 }  // namespace weir::rls::test
