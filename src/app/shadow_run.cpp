@@ -8,6 +8,16 @@ namespace weir::app {
 
 using offline::Judgement;
 
+namespace {
+
+offline::Comparison::Configuration compared(const config::Config& config) {
+  return {.proxy = config.proxy,
+          .limits = config.limiter,
+          .service = config.rate_limit_service ? &*config.rate_limit_service : nullptr};
+}
+
+}  // namespace
+
 ShadowRun::ShadowRun(Dependencies dependencies, Candidate candidate,
                      const offline::ReloadGuard& guard, TrafficCopies copies, std::uint64_t seed)
     : with_(std::move(dependencies)),
@@ -15,8 +25,7 @@ ShadowRun::ShadowRun(Dependencies dependencies, Candidate candidate,
       guard_(guard),
       copies_(std::move(copies)),
       taken_(copies_.size()),
-      comparison_({candidate_.running->proxy, candidate_.running->limiter},
-                  {candidate_.loaded.config->proxy, candidate_.loaded.config->limiter},
+      comparison_(compared(*candidate_.running), compared(*candidate_.loaded.config),
                   {.max_keys = std::min(most_keys, candidate_.loaded.config->memory.max_keys),
                    .seed = seed}) {
   show();
@@ -93,6 +102,7 @@ Judgement ShadowRun::step() {
 }
 
 void ShadowRun::decide(const decision::CopiedTraffic& traffic, const decision::CopiedEvent& event) {
+  if (event.call) return comparison_.call(*event.call, traffic.body_of(event), event.at);
   if (!event.is_end) {
     return comparison_.arrive({.head = traffic.head_of(event),
                                .body = traffic.body_of(event),

@@ -1,8 +1,9 @@
 // Decides the requests of all workers in shadow, on a thread of its own: under the running
 // configuration and under a candidate, each with a store that starts empty.
 //
-// A worker only copies its requests; the thread takes the copies every 10 ms. It ends when the
-// candidate is judged. The functions may be called from any thread; the destructor ends the thread.
+// A worker only copies its requests and calls of its rate limit service; the thread takes the
+// copies every 10 ms. It ends when the candidate is judged. The functions may be called from any
+// thread; the destructor ends the thread.
 #pragma once
 
 #include <chrono>

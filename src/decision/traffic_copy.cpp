@@ -54,6 +54,27 @@ std::uint64_t TrafficCopy::add(const Arrival& arrival) noexcept {
   return 0;
 }
 
+void TrafficCopy::add(CopiedMethod method, std::string_view message, Instant at) noexcept {
+  const std::lock_guard lock{mutex_};
+  const std::size_t text = added_.text.size();
+  if (text + message.size() <= most_text) {
+    try {
+      return copy(method, message, at);
+    } catch (const std::bad_alloc&) {
+      added_.text.resize(text);
+    }
+  }
+  ++added_.skipped;
+}
+
+void TrafficCopy::copy(CopiedMethod method, std::string_view message, Instant at) {
+  CopiedEvent event{.at = at, .call = method};
+  event.text_begin = added_.text.size();
+  event.body_size = message.size();
+  added_.text.append(message);
+  added_.events.push_back(event);
+}
+
 void TrafficCopy::skip() noexcept {
   const std::lock_guard lock{mutex_};
   ++added_.skipped;

@@ -1,9 +1,9 @@
 // A copy of the requests of one worker, which another thread decides under other configurations.
 //
-// The worker adds each request when it has its first decision, and its end. The other thread takes
-// what has been added, from time to time. The copy is bounded: if the other thread is late,
-// requests are skipped as a whole and counted. Pure. Thread-safe: one thread adds, another one
-// takes.
+// The worker adds each request when it has its first decision, and its end, and each call of the
+// rate limit service when it is decided. The other thread takes what has been added, from time to
+// time. The copy is bounded: if the other thread is late, requests and calls are skipped as a whole
+// and counted. Pure. Thread-safe: one thread adds, another one takes.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,20 @@ namespace weir::decision {
 /// Writes the head of a request, as its connection could have received it.
 void append_head(std::string& to, const http::RequestView& request);
 
-/// A request, or the end of one.
+/// The method of a call of the rate limit service, and the form of its message.
+enum class CopiedMethod : std::uint8_t {
+  decide,       ///< ShouldRateLimit, as Protocol Buffers
+  decide_json,  ///< the same as JSON
+  check,        ///< CheckRateLimit
+  report,       ///< Report
+};
+
+/// A request, the end of one, or a call of the rate limit service.
 struct CopiedEvent {
   std::uint64_t number = 0;  ///< of the request
   Instant at{};
   bool is_end = false;
+  std::optional<CopiedMethod> call{};  ///< empty: no call. The message of a call is its body
 
   // A request: its head, and then its body as far as a limit reads it, in CopiedTraffic::text.
   IpAddress peer{};
@@ -55,7 +64,7 @@ struct CopiedTraffic {
   std::vector<CopiedEvent> events;
   std::string text;
   std::vector<CopiedCost> costs;
-  std::uint64_t skipped = 0;  ///< requests without room, and those of skip()
+  std::uint64_t skipped = 0;  ///< requests and calls without room, and those of skip()
 
   /// Keeps the memory.
   void clear();
@@ -85,7 +94,11 @@ class TrafficCopy {
   /// Returns the number of the request; 0: it is skipped, because there is no room or no memory.
   std::uint64_t add(const Arrival& arrival) noexcept;
 
-  /// Counts a request that cannot be compared.
+  /// Adds a call of the rate limit service, which ends with its decision. Without room it is
+  /// skipped.
+  void add(CopiedMethod method, std::string_view message, Instant at) noexcept;
+
+  /// Counts a request or a call that cannot be compared.
   void skip() noexcept;
 
   struct End {
@@ -103,6 +116,7 @@ class TrafficCopy {
 
  private:
   std::uint64_t copy(const Arrival& arrival);
+  void copy(CopiedMethod method, std::string_view message, Instant at);
   void copy(const End& end);
 
   std::mutex mutex_;

@@ -12,6 +12,10 @@ namespace {
 /// Keys with more than 1/1024 of the flips are never missed.
 constexpr std::size_t counted_keys = 1024;
 
+/// The statuses of calls of the rate limit service.
+constexpr int over_limit = 429;
+constexpr int invalid_call = 400;
+
 /// The status of the answer to a request that is not admitted.
 int refused_status(const limiter::Verdict& verdict) {
   using enum limiter::Outcome;
@@ -114,12 +118,38 @@ Comparison::Fate Comparison::fate_of(const Request& request, const Side& side) c
   if (request.is_admitted())
     return {.is_admitted = true, .status = route.upstream ? 0 : route.respond.status};
   Fate fate{.status = refused_status(verdict), .is_known = is_decided(verdict)};
+  name_key(fate, verdict, side);
+  return fate;
+}
+
+/// Adds the key that denies.
+void Comparison::name_key(Fate& fate, const limiter::Verdict& verdict, const Side& side) const {
   const auto by =
       std::ranges::find(verdict.limits, verdict.deciding, &limiter::LimitVerdict::policy);
-  if (verdict.deciding == nullptr || by == verdict.limits.end()) return fate;
+  if (verdict.deciding == nullptr || by == verdict.limits.end()) return;
   fate.identity = by->identity;
   fate.policy = side.policies[static_cast<std::size_t>(by->policy - side.limits.policies.data())];
   fate.identity_name = side.identities[by->identity_index];
+}
+
+void Comparison::call(decision::CopiedMethod method, std::string_view message, Instant now) {
+  advance(now);
+  const Fate before = fate_of_call(sides_[0], method, message);
+  compare(before, fate_of_call(sides_[1], method, message));
+}
+
+/// The status of a policy has no meaning for a call: it is over the limit or not.
+Comparison::Fate Comparison::fate_of_call(Side& side, decision::CopiedMethod method,
+                                          std::string_view message) const {
+  if (!side.calls) return {.is_known = false};
+  const limiter::Verdict* const verdict = side.calls->decide(method, message, now_);
+  if (verdict == nullptr) return {.status = invalid_call};
+  if (!is_decided(*verdict)) return {.is_known = false};
+  const bool is_over = verdict->outcome == limiter::Outcome::denied ||
+                       verdict->outcome == limiter::Outcome::forbidden;
+  if (!is_over) return {.is_admitted = true};
+  Fate fate{.status = over_limit};
+  name_key(fate, *verdict, side);
   return fate;
 }
 

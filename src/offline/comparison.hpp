@@ -3,7 +3,8 @@
 // Each configuration has an instance of its own, with a store that starts empty, so only the
 // configurations differ. The caller passes requests in the order of their arrival, and their ends.
 // A decision flips if one configuration admits the request and the other does not, or if the status
-// of Weir's answer differs. The ten keys whose decisions flip most are counted by Space-Saving.
+// of Weir's answer differs. Calls of the rate limit service are compared by their overall code. The
+// ten keys whose decisions flip most are counted by Space-Saving.
 //
 // Pure: the time is an argument. Not thread-safe.
 #pragma once
@@ -25,7 +26,9 @@
 #include "limiter/options.hpp"
 #include "offline/instance.hpp"
 #include "offline/request.hpp"
+#include "offline/service_calls.hpp"
 #include "options/proxy.hpp"
+#include "options/rate_limit_service.hpp"
 #include "store/key_hash.hpp"
 
 namespace weir::offline {
@@ -40,11 +43,12 @@ struct RealEnd {
 };
 
 struct ComparisonCounts {
-  std::uint64_t decisions = 0;     ///< compared
-  std::uint64_t flips = 0;         ///< of them
-  std::uint64_t to_denied = 0;     ///< of the flips: only the candidate refuses the request
-  std::uint64_t to_admitted = 0;   ///< likewise: only the candidate admits it
-  std::uint64_t not_compared = 0;  ///< one of the two could not be decided: no keys for its token
+  std::uint64_t decisions = 0;    ///< compared
+  std::uint64_t flips = 0;        ///< of them
+  std::uint64_t to_denied = 0;    ///< of the flips: only the candidate refuses the request
+  std::uint64_t to_admitted = 0;  ///< likewise: only the candidate admits it
+  std::uint64_t not_compared =
+      0;  ///< one of the two could not decide: no keys for its token, no service
 };
 
 /// A key whose decisions flip in one direction.
@@ -62,6 +66,7 @@ class Comparison {
   struct Configuration {
     const options::Proxy& proxy;
     const limiter::Options& limits;
+    const options::RateLimitService* service = nullptr;  ///< nullptr: it has none
   };
   /// Both configurations outlive it. `max_keys`: of each store.
   Comparison(const Configuration& running, const Configuration& candidate,
@@ -72,6 +77,8 @@ class Comparison {
   void arrive(const Arrival& arrival, Instant now);
   /// Ends the request with this label; does nothing if there is none.
   void end(std::uint64_t label, RealEnd real, Instant now);
+  /// Receives a call of the rate limit service at `now`, or likewise.
+  void call(decision::CopiedMethod method, std::string_view message, Instant now);
   /// Takes the events until `now`.
   void advance(Instant now);
   /// The wall clock less the clock of the instants; for the times in tokens.
@@ -110,15 +117,21 @@ class Comparison {
   using Pairs = std::unordered_map<std::uint64_t, Pair>;
   struct Side {
     Side(const Configuration& configuration, const store::MemoryStoreOptions& store)
-        : limits(configuration.limits), instance(configuration.proxy, limits, store) {}
+        : limits(configuration.limits), instance(configuration.proxy, limits, store) {
+      if (configuration.service != nullptr)
+        calls.emplace(*configuration.service, configuration.proxy, limits, instance.limiter());
+    }
     const limiter::Options& limits;
     Instance instance;
+    std::optional<ServiceCalls> calls{};      ///< empty: it has no rate limit service
     std::vector<std::uint32_t> policies{};    ///< by index: into names_
     std::vector<std::uint32_t> identities{};  ///< likewise
   };
 
   std::uint32_t name_index(const std::string& name);
   Fate fate_of(const Request& request, const Side& side) const;
+  void name_key(Fate& fate, const limiter::Verdict& verdict, const Side& side) const;
+  Fate fate_of_call(Side& side, decision::CopiedMethod method, std::string_view message) const;
   void note_verdict(Pair& pair, std::size_t side);
   void compare(const Fate& before, const Fate& after);
   void end_half(Pair& pair, std::size_t side, Instant now);

@@ -23,6 +23,21 @@ std::string kept_text(RequestBody& body) {
   return text;
 }
 
+/// Empty: a configuration in shadow does not decide such calls.
+std::optional<decision::CopiedMethod> copied_method(rls::Method method, bool is_grpc) {
+  switch (method) {
+    case rls::Method::decide:
+      return is_grpc ? decision::CopiedMethod::decide : decision::CopiedMethod::decide_json;
+    case rls::Method::check:
+      return decision::CopiedMethod::check;
+    case rls::Method::report:
+      return decision::CopiedMethod::report;
+    case rls::Method::reserve:
+      break;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void ExchangeCopy::begin(decision::TrafficCopy& copy, const http::ReceivedRequest& request,
@@ -56,6 +71,13 @@ void ExchangeCopy::end(decision::TrafficCopy* copy, const decision::Decision& de
       end.held = &decision.evaluation().held;
   }
   copy->add(end);
+}
+
+void copy_call(decision::TrafficCopy& copy, const CallToCopy& call) {
+  const auto method = copied_method(call.method, call.is_grpc);
+  if (!method || call.message.empty() || std::ranges::any_of(call.limits, is_overridden))
+    return copy.skip();
+  copy.add(*method, call.message, call.at);
 }
 
 }  // namespace weir::proxy

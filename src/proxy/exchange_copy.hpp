@@ -1,10 +1,12 @@
 // The copy of one exchange for a configuration in shadow (decision/traffic_copy.hpp): its request
-// when it has its first decision, and its end.
+// when it has its first decision, and its end; and the copy of a call of the rate limit service.
 //
 // Owned by the exchange and reused. Used from its worker's loop only.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/time.hpp"
@@ -12,8 +14,10 @@
 #include "decision/traffic_copy.hpp"
 #include "http/received_request.hpp"
 #include "limiter/charge.hpp"
+#include "limiter/verdict.hpp"
 #include "proxy/decision_record.hpp"
 #include "proxy/request_body.hpp"
+#include "rls/applied_limits.hpp"
 
 namespace weir::proxy {
 
@@ -35,5 +39,16 @@ class ExchangeCopy {
  private:
   std::uint64_t number_ = 0;
 };
+
+struct CallToCopy {
+  rls::Method method{};
+  bool is_grpc = false;  ///< false: the message is JSON
+  std::string_view message{};
+  std::span<const limiter::LimitVerdict> limits{};  ///< of its verdict
+  Instant at{};                                     ///< when the store was asked
+};
+/// Copies a call of the rate limit service that has been decided. A reservation, a call without its
+/// message, and one that an override decides are skipped.
+void copy_call(decision::TrafficCopy& copy, const CallToCopy& call);
 
 }  // namespace weir::proxy

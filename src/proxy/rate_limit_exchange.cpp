@@ -7,6 +7,7 @@
 #include "http/problem.hpp"
 #include "limiter/key_traffic.hpp"
 #include "proxy/delay.hpp"
+#include "proxy/exchange_copy.hpp"
 #include "proxy/expectation.hpp"
 #include "proxy/grpc_call.hpp"
 #include "proxy/grpc_message.hpp"
@@ -134,7 +135,7 @@ loop::Task<Failure> RateLimitExchange::serve_http() {
     co_await answer_text(400, reason);
     co_return Failure::none;
   }
-  if (const auto refusal = co_await decide(rls::Method::decide)) {
+  if (const auto refusal = co_await decide(rls::Method::decide, memory_->body)) {
     co_await answer_text(json_status_of(refusal->status), refusal->reason);
     co_return Failure::none;
   }
@@ -198,7 +199,7 @@ loop::Task<> RateLimitExchange::call(rls::Method method, std::string_view messag
   rls::Request& request = memory_->call.request();
   if (const std::string_view reason = rls::read_protobuf(message, request); !reason.empty())
     co_return co_await refuse({grpc::Status::invalid_argument, reason});
-  if (const auto refusal = co_await decide(method)) co_return co_await refuse(*refusal);
+  if (const auto refusal = co_await decide(method, message)) co_return co_await refuse(*refusal);
   begin_grpc_message(memory_->message);
   rls::append_protobuf(memory_->message, memory_->response);
   co_await answer_message();
@@ -212,7 +213,7 @@ loop::Task<> RateLimitExchange::reserve(std::string_view message) {
   rls::RateLimitCall& call = memory_->call;
   if (const auto reason = rls::read_reserve(message, call.request(), reservation); !reason.empty())
     co_return co_await refuse({grpc::Status::invalid_argument, reason});
-  if (const auto refusal = co_await decide(rls::Method::reserve))
+  if (const auto refusal = co_await decide(rls::Method::reserve, message))
     co_return co_await refuse(*refusal);
   std::string id;
   if (memory_->response.overall_code == rls::Code::ok && call.decisions() > 0) {
@@ -249,7 +250,7 @@ loop::Task<> RateLimitExchange::commit(std::string_view message) {
       in_.record.reported(held, in_.generation.request_rules->limits.policies);
   });
   if (!is_settled) {
-    if (const auto refusal = co_await decide(rls::Method::report))
+    if (const auto refusal = co_await decide(rls::Method::report, {}))
       co_return co_await refuse(*refusal);
   }
   begin_grpc_message(memory_->message);
@@ -257,12 +258,9 @@ loop::Task<> RateLimitExchange::commit(std::string_view message) {
   co_await answer_message();
 }
 
-/// Decides the request that has been read. Empty: the response is made.
+/// Decides the request that has been read from `message`. Empty: the response is made.
 loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
-    rls::Method method) {
-  // A configuration in shadow decides requests of the proxy only.
-  if (in_.context.traffic_copy) [[unlikely]]
-    in_.context.traffic_copy->skip();
+    rls::Method method, std::string_view message) {
   rls::RateLimitCall& call = memory_->call;
   const Instant asked_at = in_.asked_at = in_.context.pass_clock.read();
   const rls::CallRules rules{
@@ -274,6 +272,7 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
           .path_ignores_trailing_slash = in_.generation.options.path_variants.trailing_slash}};
   RateLimitCallCounters& counters = in_.context.counters.rate_limit_calls;
   if (const auto invalid = call.prepare(rules, method, *in_.generation.limiter)) {
+    copy(method, message, {});
     if (method == rls::Method::decide && invalid->status == grpc::Status::unknown)
       counters.invalid.add();
     co_return Refusal{invalid->status, invalid->reason};
@@ -299,6 +298,7 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   }
   const limiter::Verdict& verdict = call.verdict(in_.context.pass_clock.now());
   count(verdict);
+  copy(method, message, verdict.limits);
   in_.context.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       in_.record.took);
   if (verdict.outcome == limiter::Outcome::failed && method == rls::Method::decide)
@@ -326,6 +326,18 @@ void RateLimitExchange::count_call(MethodCounters& method, Instant called_at) co
   if (!in_.generation.descriptor_rules->options().reference_metrics) return;
   method.requests.add();
   method.duration.observe(in_.context.pass_clock.read() - called_at);
+}
+
+/// Copies the call for a configuration in shadow.
+void RateLimitExchange::copy(rls::Method method, std::string_view message,
+                             std::span<const limiter::LimitVerdict> limits) {
+  if (!in_.context.traffic_copy) [[likely]]
+    return;
+  copy_call(*in_.context.traffic_copy, {.method = method,
+                                        .is_grpc = in_.request.is_grpc_call,
+                                        .message = message,
+                                        .limits = limits,
+                                        .at = in_.asked_at});
 }
 
 void RateLimitExchange::count(const limiter::Verdict& verdict) {

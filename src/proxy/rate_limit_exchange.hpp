@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,7 +90,9 @@ class RateLimitExchange {
       client_has_left;
   loop::Task<> reserve(std::string_view message);
   loop::Task<> commit(std::string_view message);
-  loop::Task<std::optional<Refusal>> decide(rls::Method method);
+  loop::Task<std::optional<Refusal>> decide(rls::Method method, std::string_view message);
+  void copy(rls::Method method, std::string_view message,
+            std::span<const limiter::LimitVerdict> limits);
   void count(const limiter::Verdict& verdict);
   void count_call(MethodCounters& method, Instant called_at) const;
   void add_headers(const limiter::Verdict& verdict);

@@ -14,9 +14,12 @@ from harness.issuers import pyjwt
 from harness.key_server import KeyServer
 from harness.redis import Redis
 from harness.reload_case import ReloadCase
+from harness.rls_client import METHOD, Answer, RlsClient
+from harness.rls_messages import request
 from harness.waiting import eventually
 from harness.weir import binary
 
+KUADRANT = "/kuadrant.service.ratelimit.v1.RateLimitService"
 SECRET = "key-that-is-never-shown"
 
 
@@ -174,28 +177,65 @@ class Tokens(ShadowCase):
         self.assertEqual((shown["decisions"], shown["flips"]), (0, 0))
 
 
-class NotCompared(ShadowCase):
-    """What the comparison does not decide is counted, so no configuration passes as if it had been compared."""
+class Calls(ShadowCase):
+    """Calls of the rate limit service, which share the policy of the requests."""
 
     def sections(self):
         return {"rate_limit_service": {"listen": [{"address": "127.0.0.1:0"}], "descriptors": [
             {"domain": "edge", "entries": {"api_key": "*"}, "policy": "per_key", "key": ["api_key"]}]}}
 
-    def call(self):
-        body = json.dumps({"domain": "edge", "descriptors": [{"entries": [{"key": "api_key", "value": SECRET}]}]})
+    def call(self, key=SECRET):
+        body = json.dumps({"domain": "edge", "descriptors": [{"entries": [{"key": "api_key", "value": key}]}]})
         with self.connect_to(self.weir.addresses[-1]) as client:
             return client.request("POST", "/json", [("Content-Type", "application/json")], body.encode()).status
 
-    def test_calls_of_the_rate_limit_service(self):
+    def test_they_are_compared(self):
         self.serve(self.config("5/1h"))
-        self.begin(self.config("1/1h"), "shadow=4s&max_flips=0%25")
-        self.assertEqual([self.call() for _ in range(3)], [200] * 3)
-        done = self.await_state("done")
-        self.assertEqual((done["decisions"], done["flips"], done["skipped"]), (0, 0, 3))
-        self.assertEqual(labelled(self.scrape(), "weir_shadow_reload_skipped_total"), 3)
-        self.assertIn("0 of 0 decisions would have flipped (3 were not compared); applying the configuration",
-                      self.weir.stderr)
+        self.begin(self.config("1/1h"), "shadow=4s&max_flips=50%25")
+        self.assertEqual([self.call() for _ in range(3)] + [self.call("another")], [200] * 4)
+        dropped = self.await_state("done")
+        self.assertEqual((dropped["decisions"], dropped["flips"], dropped["skipped"]), (4, 2, 0))
+        [key] = dropped["keys"]
+        self.assertEqual((key["identity"], key["policy"], key["candidate"], key["flips"]),
+                         ("descriptor", "per_key", "denied", 2))
+        self.assertNotIn(SECRET, json.dumps(dropped))
+        self.assertIn("2 of 4 decisions would have flipped; applying the configuration", self.weir.stderr)
         self.assertEqual(self.call(), 429)
+
+    def test_flips_of_calls_drop_it(self):
+        self.serve(self.config("5/1h"))
+        self.begin(self.config("1/1h"), "shadow=2s&max_flips=0%25")
+        self.assertEqual([self.call() for _ in range(3)], [200] * 3)
+        self.assertEqual(self.await_state("dropped")["flips"], 2)
+        self.assertEqual(self.call(), 200)
+
+    def test_methods_in_protocol_buffers(self):
+        self.serve(self.config("5/1h"))
+        self.begin(self.config("1/1h"), "shadow=1h&max_flips=100%25")
+        client = RlsClient(self.weir.addresses[-1][1])
+        self.addCleanup(client.close)
+        made = request("edge", [("api_key", SECRET)])
+        for method in METHOD, f"{KUADRANT}/CheckRateLimit", f"{KUADRANT}/Report":
+            self.assertEqual(Answer(client.call(method, made.SerializeToString())).code, "OK")
+        eventually(lambda: self.state()["decisions"] == 3, "three calls that are compared")
+        self.assertEqual(self.state()["flips"], 1)  # the check
+
+
+class NotCompared(ShadowCase):
+    """What the comparison does not decide is counted, so no configuration passes as if it had been compared."""
+
+    def test_reservations(self):
+        service = {"listen": [{"address": "127.0.0.1:0"}], "reservations": True, "descriptors": [
+            {"domain": "edge", "entries": {"api_key": "*"}, "policy": "per_key", "key": ["api_key"]}]}
+        self.serve({**self.config("5/1h"), "rate_limit_service": service})
+        self.begin({**self.config("1/1h"), "rate_limit_service": service}, "shadow=1h")
+        client = RlsClient(self.weir.addresses[-1][1])
+        self.addCleanup(client.close)
+        units = b"\x18\x02"  # amount: 2
+        outcome = client.call(f"{KUADRANT}/Reserve", request("edge", [("api_key", SECRET)]).SerializeToString() + units)
+        self.assertEqual(outcome.code, "OK", outcome.details)
+        eventually(lambda: self.state()["skipped"] == 1, "a reservation that is not compared")
+        self.assertEqual(self.state()["decisions"], 0)
 
     def test_requests_under_an_override(self):
         self.serve(self.config("5/1h"))

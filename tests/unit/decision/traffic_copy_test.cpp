@@ -117,6 +117,22 @@ TEST_CASE("traffic copy: requests without room are skipped and counted, ends are
   CHECK(taken.skipped == 2);
 }
 
+TEST_CASE("traffic copy: calls are taken with their messages, and skipped without room") {
+  TrafficCopy copy(1);
+  const Inspected request(plain);
+  copy.add(CopiedMethod::decide_json, "{}", copied_at);
+  CHECK(copy.add(request.arrival()) == 1);
+  copy.add(CopiedMethod::report, std::string(TrafficCopy::most_text, 'x'), copied_at);
+  CopiedTraffic taken;
+  copy.take(taken);
+  REQUIRE(taken.events.size() == 2);
+  CHECK(taken.events[0].call == CopiedMethod::decide_json);
+  CHECK(taken.events[0].at == copied_at);
+  CHECK(taken.body_of(taken.events[0]) == "{}");
+  CHECK_FALSE(taken.events[1].call);
+  CHECK(taken.skipped == 1);
+}
+
 TEST_CASE("traffic copy: one thread adds while another one takes") {
   constexpr std::uint64_t count = 20'000;
   TrafficCopy copy(1);

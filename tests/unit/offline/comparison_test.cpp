@@ -17,6 +17,17 @@ policies: {slots: {algorithm: concurrency, limit: 1, queue: 1, max_wait: 5s}}
 routes: [{respond: {status: 200}, limits: [{policy: slots}]}]
 )";
 
+constexpr auto edge = R"(
+policies: {per_key: {algorithm: fixed_window, rate: 2/1m}}
+routes: [{respond: {status: 200}}]
+rate_limit_service:
+  listen: [{address: "127.0.0.1:0"}]
+  descriptors: [{domain: edge, entries: {user: "*"}, policy: per_key, key: [user]}]
+)";
+
+constexpr auto call_of_a =
+    R"({"domain":"edge","descriptors":[{"entries":[{"key":"user","value":"a"}]}]})";
+
 constexpr auto chat = R"(
 upstreams: {api: {servers: [{url: "http://127.0.0.1:1"}]}}
 policies: {tokens: {algorithm: fixed_window, rate: 100/1h}}
@@ -36,8 +47,14 @@ struct Compared {
   Compared(const std::string& before, const std::string& after)
       : running(before),
         candidate(after),
-        comparison({running.config->proxy, running.config->limiter},
-                   {candidate.config->proxy, candidate.config->limiter}, {.max_keys = 1'000}) {}
+        comparison(configuration_of(running), configuration_of(candidate), {.max_keys = 1'000}) {}
+
+  static Comparison::Configuration configuration_of(const Site& site) {
+    const auto& service = site.config->rate_limit_service;
+    return {.proxy = site.config->proxy,
+            .limits = site.config->limiter,
+            .service = service ? &*service : nullptr};
+  }
 
   std::uint64_t arrive(Duration after = 0s, const std::string& fields = {},
                        const std::string& target = "/") {
@@ -104,6 +121,37 @@ TEST_CASE("comparison: a higher limit flips what it admits, under the key that w
   const auto keys = of.comparison.top_keys(10);
   REQUIRE(keys.size() == 1);
   CHECK_FALSE(keys[0].is_denied);
+}
+
+TEST_CASE("comparison: calls of the rate limit service flip as requests do") {
+  Compared of(edge, replaced(edge, "2/1m", "1/1m, status: 503"));
+  for (int i = 0; i < 4; ++i)
+    of.comparison.call(decision::CopiedMethod::decide_json, call_of_a, start);
+  CHECK(of.decisions() == 4);
+  CHECK(of.flips() == 1);  // the second; the status of a policy is not that of a call
+  CHECK(of.comparison.counts().to_denied == 1);
+  const auto keys = of.comparison.top_keys(10);
+  REQUIRE(keys.size() == 1);
+  CHECK(keys[0].policy == "per_key");
+  CHECK(keys[0].is_denied);
+  of.comparison.call(decision::CopiedMethod::decide_json, call_of_a, start + 1min);
+  CHECK(of.decisions() == 5);
+  CHECK(of.flips() == 1);
+}
+
+TEST_CASE("comparison: a call that only one configuration understands") {
+  SECTION("is not compared without the service") {
+    Compared of(edge, keyed);
+    of.comparison.call(decision::CopiedMethod::decide_json, call_of_a, start);
+    CHECK(of.comparison.counts().not_compared == 1);
+    CHECK(of.decisions() == 0);
+  }
+  SECTION("is the same if neither can read it") {
+    Compared of(edge, edge);
+    of.comparison.call(decision::CopiedMethod::decide_json, "{", start);
+    CHECK(of.decisions() == 1);
+    CHECK(of.flips() == 0);
+  }
 }
 
 TEST_CASE("comparison: a status that differs is a flip") {
