@@ -3,14 +3,26 @@
 import json
 import signal
 import socket
+from contextlib import contextmanager
 from urllib.parse import urlencode
 
+from harness.clusters import Cluster
 from harness.override_case import ALGORITHMS, KEY, OverrideCase, in_an_hour, policies
 from harness.redis_case import answering
 from harness.reload_case import copied
+from harness.sentinels import Watched
 from harness.services import free_port
 from harness.waiting import eventually
 from harness.weir import run
+
+
+@contextmanager
+def paused(server):
+    server.pause()
+    try:
+        yield
+    finally:
+        server.resume()
 
 
 class Limits(OverrideCase):
@@ -122,6 +134,37 @@ class Limits(OverrideCase):
             self.assertEqual(self.look(first, key=key)["remaining"], 0)
             self.assertEqual(self.limits(first, "DELETE", key=key).status, 204)
             self.assertEqual(self.get(second, key=key).status, 200)
+
+    def test_in_a_cluster_of_several_masters(self):
+        cluster = Cluster(self)
+        first, second = self.shared(2, redis={**cluster.store, "timeout": "1s"})
+        keys = [f"customer-{i}" for i in range(12)]
+        for key in keys:
+            eventually(lambda key=key: self.get(second, key=key).status == 429, "a denial")
+            self.assertEqual(self.look(first, key=key)["remaining"], 0)
+            self.assertEqual(self.limits(first, "DELETE", key=key).status, 204)
+            self.assertEqual(self.get(second, key=key).status, 200)
+        # No look and no reset waits for as long as a master hangs. Without it the cluster ends its service.
+        hashes = {key: self.look(first, key=key)["hash"].encode() for key in keys}
+        stalled = cluster.nodes[0]
+        own = [key for key in keys if any(hashes[key] in name for name in stalled("KEYS", "*"))]
+        self.assertTrue(own and len(own) < len(keys))
+        with paused(stalled):
+            self.assert_problem(self.limits(first, key=own[0]), 503)
+            self.assert_problem(self.limits(first, "DELETE", key=own[0]), 503)
+        cluster.await_whole()
+        eventually(lambda: self.limits(first, key=own[0]).status == 200, "the cluster decides again")
+
+    def test_behind_sentinels(self):
+        watched = Watched(self)
+        first, second = self.shared(2, redis={**watched.options, "timeout": "1s"})
+        self.exhaust(second)
+        self.assertEqual(self.look(first)["remaining"], 0)
+        self.reset(first)
+        self.assertEqual(self.statuses(second, 2), [200] * 2)
+        with paused(self.servers[0]):
+            self.assert_problem(self.limits(first), 503)
+            self.assert_problem(self.limits(first, "DELETE"), 503)
 
     def test_the_numbers_of_an_override_are_in_force(self):
         weir = self.shared()[0]

@@ -55,11 +55,11 @@ class SetClock:
 
 class OverrideCase(RedisCase):
     def shared(self, count=1, **sections):
-        """Weirs that share a Redis, with a route for each policy."""
+        """Weirs that share a Redis, with a route for each policy. `redis`: settings of store.redis."""
         if not self.servers:
             self.redis()
         sections = {"policies": policies(), "admin": ADMIN, **sections}
-        config = sharing(self.servers[0].url, sections.pop("policies"), redis=PATIENT,
+        config = sharing(self.servers[0].url, sections.pop("policies"), redis={**PATIENT, **sections.pop("redis", {})},
                          **{"identities": IDENTITIES, "routes": self.routes(), **sections})
         # Not on a fast clock: a change is answered after a time that covers the way of a reply from Redis.
         weirs = [self.start(config) for _ in range(count)]
