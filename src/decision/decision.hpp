@@ -41,7 +41,7 @@ class Decision {
   /// `completion` later: then call conclude() with it. `trace`: as for limiter::ClaimMaker::make().
   bool decide(limiter::Limiter& limiter, store::Completion& completion, Instant now,
               limiter::Trace* trace = nullptr) {
-    return limiter.decide(evaluation_, routes_.evidence(), completion, now, trace) != nullptr;
+    return limiter.decide(evaluation_, routes_.evidence(), completion, now, trace);
   }
   void conclude(limiter::Limiter& limiter, const store::Result& result) {
     limiter.conclude(evaluation_, result);

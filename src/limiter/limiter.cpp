@@ -51,18 +51,18 @@ Limiter::Limiter(const Options& options, store::Store& store, store::Decider dec
       claims_(options, policies_, std::move(token_counters), unknown_plans),
       queue_(queue) {}
 
-const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
-                               store::Completion& completion, Instant now, Trace* trace) {
+bool Limiter::decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
+                     store::Completion& completion, Instant now, Trace* trace) {
   evaluation.clear();
   if (!claims_.make(routes, evaluation, now, trace)) {
     evaluation.verdict.decider = decider_;
-    return &evaluation.verdict;
+    return true;
   }
   return acquire(evaluation, completion, now);
 }
 
-const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const StatedClaim> claims,
-                               store::Completion& completion, Instant now) {
+bool Limiter::decide(Evaluation& evaluation, std::span<const StatedClaim> claims,
+                     store::Completion& completion, Instant now) {
   evaluation.clear();
   evaluation.is_counted = false;
   for (const StatedClaim& claim : claims)
@@ -71,13 +71,12 @@ const Verdict* Limiter::decide(Evaluation& evaluation, std::span<const StatedCla
 }
 
 /// Decides the claims of an evaluation.
-const Verdict* Limiter::acquire(Evaluation& evaluation, store::Completion& completion,
-                                Instant now) {
+bool Limiter::acquire(Evaluation& evaluation, store::Completion& completion, Instant now) {
   const std::size_t count = evaluation.claims.size();
   if (count == 0) {
     evaluation.verdict = {.decider = decider_, .plan = evaluation.plan};
     refuse_token(evaluation);
-    return &evaluation.verdict;
+    return true;
   }
   // No exception may be thrown between an admission and its grant, so all memory is reserved
   // before.
@@ -92,7 +91,9 @@ const Verdict* Limiter::acquire(Evaluation& evaluation, store::Completion& compl
   evaluation.acquisition = {
       .claims = evaluation.claims, .decisions = evaluation.decisions, .arrived_at = now};
   const auto result = store_.acquire(evaluation.acquisition, completion, now);
-  return result ? &conclude(evaluation, *result) : nullptr;
+  if (!result) return false;
+  conclude(evaluation, *result);
+  return true;
 }
 
 const Verdict& Limiter::conclude(Evaluation& evaluation, const store::Result& result) {

@@ -38,15 +38,15 @@ class Limiter {
 
   /// `routes`: those that the request may be for; the first one takes it. The limits of all of them
   /// apply; the same policy and key in two of them is charged once, with the higher cost. Returns
-  /// the evaluation's verdict, or nullptr if the store passes its result to `completion` later:
-  /// then call conclude() with it. `evaluation`, and the data that `routes` view, must stay in
-  /// place until then. `trace`: as for ClaimMaker::make().
-  const Verdict* decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
-                        store::Completion& completion, Instant now, Trace* trace = nullptr);
+  /// true if the evaluation has its verdict, and false if the store passes its result to
+  /// `completion` later: then call conclude() with it. `evaluation`, and the data that `routes`
+  /// view, must stay in place until then. `trace`: as for ClaimMaker::make().
+  bool decide(Evaluation& evaluation, std::span<const RouteEvidence> routes,
+              store::Completion& completion, Instant now, Trace* trace = nullptr);
   /// The same for claims that the caller has found, at most limits_per_route. Their outcomes are
   /// not counted: call count_outcomes() with the verdict that the request gets.
-  const Verdict* decide(Evaluation& evaluation, std::span<const StatedClaim> claims,
-                        store::Completion& completion, Instant now);
+  bool decide(Evaluation& evaluation, std::span<const StatedClaim> claims,
+              store::Completion& completion, Instant now);
   void count_outcomes(const Verdict& verdict);
   /// The numbers in force for such a claim; nullptr: the plan of its identity has no limit.
   const rules::Policy* numbers_of(const StatedClaim& claim) const {
@@ -94,7 +94,7 @@ class Limiter {
   std::span<const PolicyRecord> policies() const { return policies_; }
 
  private:
-  const Verdict* acquire(Evaluation& evaluation, store::Completion& completion, Instant now);
+  bool acquire(Evaluation& evaluation, store::Completion& completion, Instant now);
   bool note_override(const Evaluation& evaluation, std::size_t index);
   void note_holds(Evaluation& evaluation, const store::Result& result);
   void fail(Evaluation& evaluation, const store::Result& result);

@@ -121,7 +121,7 @@ bool RateLimitCall::decide(std::size_t decision, store::Completion& completion, 
     applied.index = claims_.size();
     claims_.push_back(applied.claim);
   }
-  return limiter_->decide(*evaluations_[decision], claims_, completion, now) != nullptr;
+  return limiter_->decide(*evaluations_[decision], claims_, completion, now);
 }
 
 void RateLimitCall::conclude(std::size_t decision, const store::Result& result) {

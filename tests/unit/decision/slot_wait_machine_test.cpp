@@ -46,7 +46,7 @@ struct SlotSite : limiter::test::Fixture {
 class Waiter final : public limiter::QueueTicket {
  public:
   explicit Waiter(SlotSite& site) : site_(site) {
-    REQUIRE(site.limits().decide(evaluation, site.routes(), site.nobody, site.now) != nullptr);
+    REQUIRE(site.limits().decide(evaluation, site.routes(), site.nobody, site.now));
     if (!evaluation.waits_for) return;
     machine = std::make_unique<SlotWaitMachine>(site.limits(), evaluation, *this);
     step = machine->begin(site.now);

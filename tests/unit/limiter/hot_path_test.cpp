@@ -80,7 +80,7 @@ TEST_CASE("looking for a plan allocates nothing") {
   const auto decide = [&] {
     auto routes = fixture.routes();
     routes[0].evidence.peer_is_trusted = true;
-    return *fixture.limiter->decide(fixture.evaluation, routes, fixture.nobody, epoch);
+    return fixture.decided(routes);
   };
   for (int i = 0; i < 3; ++i)
     REQUIRE(decide().outcome == Outcome::allowed);

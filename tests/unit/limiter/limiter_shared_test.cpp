@@ -27,8 +27,7 @@ struct SharedFixture : Fixture {
   /// Runs until the verdict, which is valid until the next call.
   Verdict serve(store::Error error = store::Error::none) {
     store::test::Received received;
-    const Verdict* const at_once = limiter->decide(evaluation, routes(), received, epoch);
-    if (at_once != nullptr) return *at_once;
+    if (limiter->decide(evaluation, routes(), received, epoch)) return evaluation.verdict;
     remote.answer_all(epoch, error);
     REQUIRE(received.times == 1);
     return limiter->conclude(evaluation, *received.result);
@@ -224,8 +223,7 @@ TEST_CASE("Requests that wait at the same time do not disturb each other") {
     fixture.fields[0].value = keys[i];
     fixture.client = IpAddress::v4({192, 0, 2, static_cast<std::uint8_t>(i)});
     addresses.emplace_back(std::string_view(fixture.client.text()));
-    REQUIRE(fixture.limiter->decide(evaluations[i], fixture.routes(), received[i], epoch) ==
-            nullptr);
+    REQUIRE_FALSE(fixture.limiter->decide(evaluations[i], fixture.routes(), received[i], epoch));
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto& claims = fixture.remote.pending[i].acquisition->claims;

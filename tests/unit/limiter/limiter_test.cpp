@@ -338,18 +338,14 @@ TEST_CASE("Claims that the caller has found are decided, and counted by the call
   fixture.limit(policy("p", gcra(2, 1h)), 0);
   fixture.decide();
   const StatedClaim claims[] = {{.policy = 0, .identity = {.low = 1}, .cost = 2}};
-  const auto decide = [&] {
-    return *fixture.limiter->decide(fixture.evaluation, claims, fixture.nobody, epoch);
-  };
+  const auto decide = [&] { return fixture.decided(std::span<const StatedClaim>(claims)); };
   CHECK(decide().outcome == Outcome::allowed);
   CHECK(decide().outcome == Outcome::denied);
   CHECK(fixture.counters(0).allowed.value() == 1);  // of the route
   CHECK(fixture.counters(0).denied.value() == 0);
   fixture.limiter->count_outcomes(fixture.evaluation.verdict);
   CHECK(fixture.counters(0).denied.value() == 1);
-  CHECK(fixture.limiter
-            ->decide(fixture.evaluation, std::span<const StatedClaim>{}, fixture.nobody, epoch)
-            ->outcome == Outcome::unlimited);
+  CHECK(fixture.decided(std::span<const StatedClaim>{}).outcome == Outcome::unlimited);
 }
 
 }  // namespace weir::limiter::test

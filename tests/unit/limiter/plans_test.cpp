@@ -37,7 +37,7 @@ struct PlanFixture : Fixture {
     auto all = routes();
     for (RouteEvidence& one : all)
       one.evidence.peer_is_trusted = is_trusted;
-    return *limiter->decide(evaluation, all, nobody, epoch);
+    return decided(all);
   }
   PlanFromFile file(std::size_t identity,
                     std::initializer_list<std::pair<const char*, int>> lines) {
@@ -196,14 +196,12 @@ TEST_CASE("readings of a path with different plans are both charged") {
   boost::container::static_vector<RouteEvidence, 2> both;
   both.push_back(routes[0]);
   both.push_back({routes[0].limits, other});
-  const Verdict& verdict =
-      *fixture.limiter->decide(fixture.evaluation, both, fixture.nobody, epoch);
+  const Verdict& verdict = fixture.decided(both);
   REQUIRE(verdict.limits.size() == 2);
   CHECK(verdict.limits[0].decision.limit == 6);
   CHECK(verdict.limits[1].decision.limit == 3);
   CHECK(*verdict.plan == "gold");
-  CHECK(fixture.limiter->decide(fixture.evaluation, routes, fixture.nobody, epoch)->limits.size() ==
-        1);
+  CHECK(fixture.decided(routes).limits.size() == 1);
 }
 
 TEST_CASE("of an unlimited reading and a limited one, the limited one counts") {
@@ -228,8 +226,7 @@ TEST_CASE("of an unlimited reading and a limited one, the limited one counts") {
     both.push_back({fixture.route.limits, one});
     both.push_back({fixture.route.limits, other});
     fixture.limiter = std::make_unique<Limiter>(fixture.config.limiter, fixture.store);
-    const Verdict& verdict =
-        *fixture.limiter->decide(fixture.evaluation, both, fixture.nobody, epoch);
+    const Verdict& verdict = fixture.decided(both);
     REQUIRE(verdict.limits.size() == 1);
     CHECK(verdict.limits[0].decision.remaining == 2);
     CHECK_FALSE(fixture.evaluation.claims[0].is_exempt);

@@ -63,9 +63,14 @@ struct Fixture {
   /// The verdict is valid until the next call.
   Verdict decide(Duration after = 0s) {
     if (!limiter) limiter = std::make_unique<Limiter>(config.limiter, store);
-    const Verdict* const verdict = limiter->decide(evaluation, routes(), nobody, epoch + after);
-    if (verdict == nullptr) throw std::runtime_error("the memory store did not decide at once");
-    return *verdict;
+    return decided(routes(), after);
+  }
+  /// The same of other routes or of claims, by the limiter that exists.
+  template <class Asked>
+  const Verdict& decided(const Asked& asked, Duration after = 0s) {
+    if (!limiter->decide(evaluation, asked, nobody, epoch + after))
+      throw std::runtime_error("the memory store did not decide at once");
+    return evaluation.verdict;
   }
   /// The route alone; a test adds others that the request may be for.
   boost::container::static_vector<RouteEvidence, 4> routes() const {

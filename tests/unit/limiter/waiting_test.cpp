@@ -28,7 +28,8 @@ struct QueueFixture : Fixture {
       limiter = std::make_unique<Limiter>(config.limiter, store, store::Decider::memory,
                                           std::vector<PolicyRecord>{},
                                           identity::TokenReadings::Counters{}, nullptr, &queue);
-    return *limiter->decide(of, routes(), nobody, epoch + after);
+    REQUIRE(limiter->decide(of, routes(), nobody, epoch + after));
+    return of.verdict;
   }
   const Verdict& ask_again(Evaluation& of, Duration after = 0s) {
     return limiter->conclude(of, *limiter->ask_again(of, false, nobody, epoch + after));

@@ -63,10 +63,11 @@ class Waiting {
  public:
   explicit Waiting(Site& site) : site_(site), client(site.world.io, site.world.context.wheel) {
     const Instant now = site.world.clock.now();
-    verdict_ = site.limits().decide(evaluation_, site.routes(), answer_, now);
-    REQUIRE(verdict_ != nullptr);
-    if (!evaluation_.waits_for) return;
-    verdict_ = nullptr;
+    REQUIRE(site.limits().decide(evaluation_, site.routes(), answer_, now));
+    if (!evaluation_.waits_for) {
+      is_waiting_ = false;
+      return;
+    }
     loop::spawn(site.world.io, wait());
     site.world.poll();
   }
@@ -79,12 +80,12 @@ class Waiting {
 
   ScriptedClient client;
 
-  bool is_waiting() const { return verdict_ == nullptr; }
+  bool is_waiting() const { return is_waiting_; }
   limiter::Outcome outcome() {
     site_.world.run_until([&] { return !is_waiting(); });
-    return verdict_->outcome;
+    return evaluation_.verdict.outcome;
   }
-  const limiter::Verdict& verdict() const { return *verdict_; }
+  const limiter::Verdict& verdict() const { return evaluation_.verdict; }
   /// The request has ended.
   void end() {
     limiter::end(evaluation_.held, {.status = 200});
@@ -103,13 +104,13 @@ class Waiting {
                    .store_answer = answer_,
                    .asked_at = asked_at_});
     co_await wait.run();
-    verdict_ = &evaluation_.verdict;
+    is_waiting_ = false;
   }
 
   limiter::Evaluation evaluation_;
   StoreAnswer answer_;
   Instant asked_at_;
-  const limiter::Verdict* verdict_ = nullptr;
+  bool is_waiting_ = true;
 };
 
 }  // namespace
