@@ -185,7 +185,10 @@ void Connection::perform(const Actions& actions) {
   for (const auto& command : actions.send)
     if (!append(command.text, handshake_)) throw std::bad_alloc();
   // The report is last, because the owner may stop or use this connection.
-  if (actions.report == ConnectionMachine::Report::ready) owner_.on_ready();
+  if (actions.report == ConnectionMachine::Report::ready) {
+    if (locator_ != nullptr) locator_->on_ready();
+    owner_.on_ready();
+  }
   if (actions.report == ConnectionMachine::Report::failed) owner_.on_failure();
 }
 

@@ -82,6 +82,8 @@ class Locator {
   /// at `deadline`. One search at a time.
   virtual void locate(std::chrono::steady_clock::time_point deadline, Done done) = 0;
   virtual void cancel() noexcept = 0;
+  /// The connection to the server that was located is ready.
+  virtual void on_ready() noexcept = 0;
 
  protected:
   ~Locator() = default;

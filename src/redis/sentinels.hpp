@@ -35,6 +35,7 @@ class Sentinels final : public Locator, public std::enable_shared_from_this<Sent
 
   void locate(Time deadline, Done done) override;
   void cancel() noexcept override;
+  void on_ready() noexcept override { search_.on_ready(); }
 
  private:
   struct Conversation;

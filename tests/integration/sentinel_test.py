@@ -157,7 +157,7 @@ class Discovery(SentinelCase):
         self.weir.stop()
 
         self.begin(topology="sentinel", sentinel_master=MASTER, servers=[f"127.0.0.1:{server.port}"])
-        self.await_reason("returned an error")
+        self.await_reason("is not a sentinel; check store.redis.servers")
         self.weir.stop()
 
         sentinel = Sentinel(server.port, 1)

@@ -124,7 +124,40 @@ TEST_CASE("The sentinel that returned an address is asked first next time") {
   search.on_unreachable("refused");
   static_cast<void>(search.next(begin));
   CHECK(search.on_reply({.kind = Kind::address, .master = {"m", 6379}}, begin));
+  search.on_ready();
   CHECK(order() == std::vector<std::size_t>{2, 0, 1});
+}
+
+TEST_CASE("A sentinel whose master does not become ready is asked last next time") {
+  SentinelSearch search(three);
+  for (const std::size_t expected : {0, 1, 2, 0}) {
+    search.begin(begin + 1s);
+    CHECK(search.next(begin)->index == expected);
+    CHECK(search.on_reply({.kind = Kind::address, .master = {"m", 6379}}, begin));
+  }
+  search.on_ready();
+  search.begin(begin + 1s);
+  CHECK(search.next(begin)->index == 0);
+}
+
+TEST_CASE("A master that was replaced is used again when the majority of sentinels returns it") {
+  const options::RedisServer former{"m", 6379};
+  const MasterReply reply{.kind = Kind::address, .master = former};
+  SentinelSearch search(three);
+  search.on_replaced(former, begin);
+  const auto are_enough = [&](std::size_t sentinels, Time now) {
+    search.begin(now + 1s);
+    for (std::size_t i = 0; i < sentinels; ++i) {
+      REQUIRE(search.next(now));
+      if (search.on_reply(reply, now)) return true;
+    }
+    return false;
+  };
+  CHECK_FALSE(are_enough(3, begin + 5s - 1us));
+  CHECK_FALSE(are_enough(1, begin + 5s));
+  CHECK_FALSE(are_enough(1, begin + 6s));  // the same one does not count twice
+  CHECK(are_enough(2, begin + 7s));
+  CHECK_FALSE(search.is_replaced(former, begin + 7s));
 }
 
 TEST_CASE("A master that was replaced is skipped for a while") {
@@ -139,7 +172,8 @@ TEST_CASE("A master that was replaced is skipped for a while") {
   search.begin(begin + 1s);
   REQUIRE(search.next(begin));
   CHECK_FALSE(search.on_reply({.kind = Kind::address, .master = former}, begin));
-  CHECK(search.failure() == "no sentinel is reachable (a:1: still returns the former master)");
+  CHECK(search.failure() ==
+        "no sentinel returns a new master (a:1: still returns the former master)");
   REQUIRE(search.next(begin)->index == 1);
   CHECK(search.on_reply({.kind = Kind::address, .master = other}, begin));
 
@@ -193,7 +227,8 @@ TEST_CASE("A failure has the reason that an operator can correct") {
     CHECK(search.failure().find("sesa") == std::string::npos);
   }
   SECTION("it is no sentinel") {
-    reply({.kind = Kind::other});
+    reply(GENERATE(MasterReply{.kind = Kind::other},
+                   MasterReply{.kind = Kind::error, .error = "ERR unknown command `SENTINEL`"}));
     CHECK(search.failure() == "the server a:1 is not a sentinel; check store.redis.servers");
   }
   search.begin(begin + 1s);
