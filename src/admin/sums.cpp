@@ -56,7 +56,7 @@ NodeSums sum_nodes(const Instruments& in) {
   NodeSums nodes;
   for (const auto& worker : in.shared_store) {
     worker.nodes->each([&](const redis::NodeCountersList::Entry& entry) {
-      if (entry.counters.is_used.load(std::memory_order_relaxed))
+      if (entry.counters.users.load(std::memory_order_relaxed) > 0)
         nodes[entry.server].add(entry.counters);
     });
   }

@@ -58,11 +58,16 @@ void ClusterMember::on_loss(store::Error /*why*/, std::string_view /*text*/) noe
   if (std::exchange(is_asked_, false)) owner_.on_no_slots();
 }
 
+ClusterMembers::~ClusterMembers() {
+  each(
+      [](ClusterMember& member) { member.counters.users.fetch_sub(1, std::memory_order_relaxed); });
+}
+
 void ClusterMembers::open(std::size_t server, const options::RedisServer& address) {
   close(server);
   if (members_.size() <= server) members_.resize(server + 1);
   members_[server] = std::make_unique<ClusterMember>(with_, server, address);
-  members_[server]->counters.is_used.store(true, std::memory_order_relaxed);
+  members_[server]->counters.users.fetch_add(1, std::memory_order_relaxed);
   members_[server]->node.start();
 }
 
@@ -90,7 +95,7 @@ void ClusterMembers::close(std::size_t server) {
   }
   *last = std::move(members_[server]);
   (*last)->node.watch(nullptr);
-  (*last)->counters.is_used.store(false, std::memory_order_relaxed);
+  (*last)->counters.users.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ClusterMembers::stop() {

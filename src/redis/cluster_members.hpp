@@ -69,6 +69,7 @@ class ClusterMember final : public Recipient {
 class ClusterMembers {
  public:
   explicit ClusterMembers(const ClusterMember::Dependencies& with) : with_(with) {}
+  ~ClusterMembers();
   ClusterMembers(const ClusterMembers&) = delete;
   ClusterMembers& operator=(const ClusterMembers&) = delete;
 

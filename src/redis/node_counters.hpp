@@ -15,7 +15,7 @@ namespace weir::redis {
 
 /// Written by the worker, read by a scrape.
 struct NodeCounters {
-  std::atomic<bool> is_used{false};   ///< it has keys, so a connection is kept
+  std::atomic<int> users{0};          ///< topologies in which it has keys, so a connection is kept
   std::atomic<bool> is_ready{false};  ///< connected, authenticated, scripts loaded
   store::BreakerCounters breaker;
 };

@@ -41,12 +41,12 @@ SingleNode::SingleNode(const Dependencies& with)
              .seed = with.seed,
              .locator = sentinels_.get()}),
       breaker_(node_, with.breaker, counters_.breaker) {
-  counters_.is_used.store(true, std::memory_order_relaxed);
+  counters_.users.fetch_add(1, std::memory_order_relaxed);
 }
 
 SingleNode::~SingleNode() {
   if (sentinels_) sentinels_->stop();
-  counters_.is_used.store(false, std::memory_order_relaxed);
+  counters_.users.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void SingleNode::start() {

@@ -8,6 +8,7 @@ from harness.client import request_bytes
 from harness.clusters import Cluster, slot_of
 from harness.override_case import in_an_hour
 from harness.redis_case import RedisCase, answering, sharing
+from harness.reload_case import ReloadCase, copied
 from harness.waiting import eventually
 
 POLICIES = {"each": {"algorithm": "gcra", "rate": "50/26d"},
@@ -301,6 +302,27 @@ class Moves(ClusterCase):
         eventually(lambda: b"name=weir" not in new("CLIENT", "LIST"), "the node without slots is left")
         self.assertEqual(self.statuses("/each", 60, user="r").count(200), 43)
         self.assertEqual(set(self.stores()), {"redis"})
+
+
+class Reloads(ReloadCase, ClusterCase):
+    def up(self):
+        """The masters that are reported, and whether they are up."""
+        samples = self.scrape()
+        keys = [("weir_store_node_up", frozenset({("node", node)})) for node in self.nodes]
+        return [samples[key] for key in keys if key in samples]
+
+    def test_the_masters_of_a_cluster_that_is_left_are_not_reported(self):
+        cluster = Cluster(self)
+        self.begin(cluster)
+        self.statuses("/each", 1, user="r")
+        self.nodes = [f"127.0.0.1:{node.port}" for node in cluster.nodes]
+        self.assertEqual(self.up(), [1, 1, 1])
+        config = copied(self.weir.configuration)
+        redis = config["store"]["redis"]
+        redis.update(topology="standalone", url=self.redis().url)
+        redis.pop("servers", None)
+        self.assertEqual(self.reload(config)["changed"], ["store.redis"])
+        eventually(lambda: self.up() == [], "no master of the cluster is reported")
 
 
 class Losses(ClusterCase):

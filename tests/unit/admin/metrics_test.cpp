@@ -278,7 +278,7 @@ TEST_CASE("each node that is in use has its metrics, added up over the workers")
     node.breaker.latency.observe(Duration{300});
   }
   process.shared[1].node("10.0.0.2:6379").breaker.state = NodeControl::State::open;
-  process.shared[1].nodes.of("10.0.0.3:6379").is_used = false;
+  process.shared[1].nodes.of("10.0.0.3:6379").users = 0;
   const auto series = series_of(rendered(process));
   CHECK(series.at(R"(weir_store_node_up{node="10.0.0.1:6379"})") == "1");
   CHECK(series.at(R"(weir_store_node_up{node="10.0.0.2:6379"})") == "0");

@@ -66,7 +66,7 @@ struct TestProcess {
     /// Of a node that is in use.
     redis::NodeCounters& node(std::string_view server = "redis:6379") {
       redis::NodeCounters& counters = nodes.of(server);
-      counters.is_used = true;
+      counters.users = 1;
       return counters;
     }
 
