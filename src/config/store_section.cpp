@@ -183,7 +183,7 @@ void check_topology(const Cursor& in, options::Redis& redis) {
   if (redis.topology == standalone && !redis.servers.empty())
     in.at_key("servers").error("has no meaning without topology: sentinel or cluster");
   const std::pair<std::string_view, bool> given[] = {
-      {"sentinel_master", in.has("sentinel_master")},
+      {"sentinel_master", redis.sentinel_master != options::Redis{}.sentinel_master},
       {"sentinel_user", !redis.sentinel_user.empty()},
       {"sentinel_password", !redis.sentinel_password.empty()}};
   for (const auto& [key, is_given] : given)

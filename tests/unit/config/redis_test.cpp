@@ -74,6 +74,13 @@ TEST_CASE("a redis that sentinels find") {
   CHECK(redis.database == 3);
 }
 
+TEST_CASE("the defaults of sentinels may be written without sentinels") {
+  const auto config =
+      must_load(with_store("{url: \"redis://r\", topology: standalone, servers: [],"
+                           " sentinel_master: mymaster, sentinel_password: \"\", replicas: 1}"));
+  CHECK(config->redis.connection.topology == options::RedisTopology::standalone);
+}
+
 TEST_CASE("a redis cluster") {
   const auto config =
       must_load(with_store("{url: \"redis://weir:secret@unused\", topology: cluster, replicas: 1,"
