@@ -38,9 +38,17 @@ bool charges(const Charge& charge, const RequestEnd& end) {
   return !charge.by_grpc_status || charge.by_grpc_status->is_exclusion;
 }
 
+/// True if the server has ended the call at the client's deadline: it may have done all of its
+/// work, with an outcome that nobody has seen.
+bool is_cut_at_deadline(const RequestEnd& end) {
+  constexpr int deadline_exceeded = 4;
+  return end.is_grpc && end.deadline_has_passed && end.grpc_status == deadline_exceeded;
+}
+
 /// True if the response that decides about the charge has not arrived.
 bool lacks_response(const Charge& charge, const RequestEnd& end) {
-  return !end.status || (charge.by_grpc_status && end.is_grpc && !end.grpc_status);
+  if (!end.status) return true;
+  return charge.by_grpc_status && end.is_grpc && (!end.grpc_status || is_cut_at_deadline(end));
 }
 
 void append_statuses(std::string& text, const ChargeByStatus& charge, std::string_view kind) {
@@ -74,7 +82,8 @@ Settled settle(const Charge& charge, std::int64_t held, const RequestEnd& end,
                const std::optional<usage::Usage>& stated) {
   if (end.lease_has_ended) return {.units = held, .by = SettledBy::lease};
   if (lacks_response(charge, end)) {
-    if (end.client_has_left) return {.units = held, .by = SettledBy::aborted};
+    if (end.client_has_left || is_cut_at_deadline(end))
+      return {.units = held, .by = SettledBy::aborted};
     return {.units = 0, .by = SettledBy::missing};
   }
   if (!charges(charge, end)) return {.units = 0, .by = SettledBy::status};

@@ -63,6 +63,7 @@ struct RequestEnd {
   std::optional<int> grpc_status{};  ///< if is_grpc; empty: the response was not complete
   bool is_grpc = false;              ///< it was a gRPC call, or the response is one of gRPC
   bool client_has_left = false;      ///< before the response was complete
+  bool deadline_has_passed = false;  ///< of a gRPC call; the client chooses it
   bool lease_has_ended = false;      ///< another proxy has not reported in time how it ended
 };
 

@@ -244,10 +244,12 @@ Failure Attempt::interruption() const {
   return phase_.blame(why_interrupted(watchdog_.interruptions(), upload_.state()));
 }
 
-/// Returns why an operation on the upstream connection has failed.
+/// Returns why an operation on the upstream connection has failed. A server resets a call by itself
+/// when the deadline that the client chose has passed.
 Failure Attempt::why_ended() const {
   const Failure why = interruption();
-  return why == Failure::none ? Failure::upstream_broken : why;
+  if (why != Failure::none) return why;
+  return phase_.is_past_deadline() ? Failure::deadline_passed : Failure::upstream_broken;
 }
 
 /// Sends the head together with the part of the body that has arrived; then the rest, piece by

@@ -1,5 +1,7 @@
 #include "proxy/exchange.hpp"
 
+#include <algorithm>
+
 #include "decision/refusals.hpp"
 #include "http/forwarding.hpp"
 #include "http/trace_context.hpp"
@@ -58,6 +60,11 @@ std::string_view given_id(const http::ReceivedRequest& request) {
   return field != nullptr && http::is_request_id(field->value) ? field->value : std::string_view();
 }
 
+/// The rest of a wait: until the deadline of the call if that is earlier.
+Duration bounded_wait(Duration wait, std::optional<Instant> deadline, Instant now) {
+  return deadline ? std::clamp(*deadline - now, Duration{1}, wait) : wait;
+}
+
 }  // namespace
 
 void Exchange::begin(const ClientSide& client) {
@@ -106,7 +113,11 @@ loop::Task<> Exchange::serve() {
                 stated_.was_read() ? client_.body : nullptr,
                 decision_.is_limited() ? asked_at_ : started_at_);
   if (recorded_.outcome == limiter::Outcome::denied) {
-    if (decision_.waits()) co_await wait_for_slot();
+    if (decision_.waits()) {
+      co_await wait_for_slot();
+      if (is_late(request_, started_at_, context_.clock.now()))
+        co_return co_await fail(Failure::deadline_passed);
+    }
     if (client_.watchdog->interruptions().client_left)
       co_return co_await fail(Failure::downstream_gone);
     if (recorded_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
@@ -115,10 +126,14 @@ loop::Task<> Exchange::serve() {
       recorded_.outcome != limiter::Outcome::unlimited)
     co_return co_await answer_undecided();
   if (recorded_.delay > Duration{0} && !client_.watchdog->aborted())
-    co_await wait_delay(context_, client_, recorded_.delay);
+    co_await wait_delay(context_, client_,
+                        bounded_wait(recorded_.delay, deadline_of(request_, started_at_),
+                                     context_.pass_clock.now()));
   if (client_.watchdog->aborted()) co_return;
   if (client_.watchdog->interruptions().client_left)
     co_return co_await fail(Failure::downstream_gone);
+  if (is_late(request_, started_at_, context_.pass_clock.now())) [[unlikely]]
+    co_return co_await fail(Failure::deadline_passed);
   if (!decision_.route()->upstream || check_) co_return co_await answer_admitted();
   if (auto own = answer_instead_of_upstream(*decision_.route(), request_, recorded_, context_.body))
     co_return co_await answer(*own);
@@ -200,9 +215,13 @@ loop::Task<bool> Exchange::prepare() {
     co_return false;
   }
   if ((decision_.routes().needs() & options::needs_body) != 0) {
-    const Duration timeout = options().downstream.body_timeout;
-    const Failure failure =
+    const Duration timeout =
+        bounded_wait(options().downstream.body_timeout, deadline_of(request_, started_at_),
+                     context_.pass_clock.now());
+    Failure failure =
         co_await stated_.read(request_, client_, timeout, decision_.routes().gathered());
+    if (failure == Failure::body_timed_out && is_late(request_, started_at_, context_.clock.now()))
+      failure = Failure::deadline_passed;
     if (failure != Failure::none) co_await fail(failure);
     co_return failure == Failure::none;
   }
@@ -267,7 +286,8 @@ loop::Task<> Exchange::wait_for_slot() {
                  .client = client_,
                  .evaluation = decision_.evaluation(),
                  .store_answer = store_answer_,
-                 .asked_at = asked_at_});
+                 .asked_at = asked_at_,
+                 .deadline = deadline_of(request_, started_at_)});
   co_await wait.run();
   conclude();
   recorded_.queued = wait.waited();
@@ -342,21 +362,20 @@ ForwardPhase Exchange::forward_phase() {
   target_.clear();
   if (!route.rewrite.is_empty())
     route.rewrite.append_target(target_, request_.view.path, request_.view.target);
-  return {
-      .context = context_,
-      .generation = *generation_,
-      .client = client_,
-      .request = request_,
-      .limit_fields = &recorded_.limit_fields,
-      .pool = *generation_->pools[upstream],
-      .counters = *generation_->counters->upstreams[upstream],
-      .record = forwarded_,
-      .count = count_,
-      .target = target_,
-      .request_edits = in_use(route.request_edits),
-      .response_edits = in_use(route.response_edits),
-      .meter = hold_.prepare_meter(),
-      .deadline = request_.is_grpc_call ? deadline_of(request_.view, started_at_) : std::nullopt};
+  return {.context = context_,
+          .generation = *generation_,
+          .client = client_,
+          .request = request_,
+          .limit_fields = &recorded_.limit_fields,
+          .pool = *generation_->pools[upstream],
+          .counters = *generation_->counters->upstreams[upstream],
+          .record = forwarded_,
+          .count = count_,
+          .target = target_,
+          .request_edits = in_use(route.request_edits),
+          .response_edits = in_use(route.response_edits),
+          .meter = hold_.prepare_meter(),
+          .deadline = deadline_of(request_, started_at_)};
 }
 
 loop::Task<> Exchange::fail(Failure failure) {
@@ -395,7 +414,7 @@ void Exchange::finish() {
 }
 
 /// Ends the holds of an admitted request. A client that chooses a short deadline must not avoid the
-/// charge by it, as one that leaves.
+/// charge by it, as one that leaves; whether Weir or the server ends the call by it.
 void Exchange::settle(Instant now) {
   const bool client_has_left = client_is_gone_ || deadline_has_passed_;
   limiter::RequestEnd how{.status = response_status_,
@@ -403,6 +422,7 @@ void Exchange::settle(Instant now) {
   if (is_answered_as_call(request_, decision_.route())) [[unlikely]] {
     how.is_grpc = true;
     how.grpc_status = grpc_status_of(*client_.responder);
+    how.deadline_has_passed = is_late(request_, started_at_, now);
   }
   hold_.settle(*generation_, how, recorded_, now);
   if (copy_.is_open()) [[unlikely]]

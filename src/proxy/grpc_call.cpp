@@ -9,11 +9,16 @@ bool has_grpc_content(const http::RequestView& request) {
   return type != nullptr && grpc::is_grpc(type->value);
 }
 
-std::optional<Instant> deadline_of(const http::RequestView& request, Instant begin) {
-  if (!is_grpc_call(request)) return std::nullopt;
-  const auto* const field = request.find("grpc-timeout");
+std::optional<Instant> deadline_of(const http::ReceivedRequest& request, Instant begin) {
+  if (!request.is_grpc_call) return std::nullopt;
+  const auto* const field = request.view.find("grpc-timeout");
   const auto timeout = field == nullptr ? std::nullopt : grpc::parse_timeout(field->value);
   return timeout ? std::optional(begin + *timeout) : std::nullopt;
+}
+
+bool is_late(const http::ReceivedRequest& request, Instant begin, Instant now) {
+  const auto deadline = deadline_of(request, begin);
+  return deadline && *deadline <= now;
 }
 
 std::optional<int> grpc_status_of(const Responder& responder) {

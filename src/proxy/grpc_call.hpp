@@ -27,7 +27,9 @@ inline bool is_answered_as_call(const http::ReceivedRequest& request, const opti
 
 /// The instant by which a call wants its response: grpc-timeout after its begin. Empty: it has
 /// none, or is not a call.
-std::optional<Instant> deadline_of(const http::RequestView& request, Instant begin);
+std::optional<Instant> deadline_of(const http::ReceivedRequest& request, Instant begin);
+/// True for a call whose deadline has passed.
+bool is_late(const http::ReceivedRequest& request, Instant begin, Instant now);
 
 /// The number of Responder::grpc_status().
 std::optional<int> grpc_status_of(const Responder& responder);

@@ -32,7 +32,7 @@ const http::FieldSection no_store{{"Cache-Control", "no-store"}};
 RateLimitExchange::RateLimitExchange(const Dependencies& dependencies)
     : in_(dependencies),
       memory_(in_.context.take_rate_limit_memory()),
-      deadline_(deadline_of(in_.request.view, in_.begun_at)) {}
+      deadline_(deadline_of(in_.request, in_.begun_at)) {}
 
 /// Units that were held and not kept are released: another limit has denied the call, its deadline
 /// has passed, or there was no memory.

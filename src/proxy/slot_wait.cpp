@@ -54,12 +54,14 @@ bool SlotWait::call() noexcept {
 
 bool SlotWait::is_interrupted() const {
   const Interruptions& interruptions = with_.client.watchdog->interruptions();
-  return interruptions.aborted || interruptions.client_left;
+  const bool is_late = with_.deadline && *with_.deadline <= with_.context.clock.now();
+  return interruptions.aborted || interruptions.client_left || is_late;
 }
 
 loop::Task<> SlotWait::pause(Instant until) {
   if (std::exchange(is_called_, false) || is_interrupted()) co_return;
   error_code ec;
+  if (with_.deadline) until = std::min(until, *with_.deadline);
   timer_.expires_after(std::max(until - with_.context.clock.now(), Duration{0}));
   co_await timer_.async_wait(loop::into(ec));
   is_called_ = false;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -63,7 +64,8 @@ struct WaitPhase {
   const ClientSide& client;
   limiter::Evaluation& evaluation;  ///< of a denied request, with `waits_for`
   StoreAnswer& store_answer;
-  Instant& asked_at;  ///< of the last question
+  Instant& asked_at;                  ///< of the last question
+  std::optional<Instant> deadline{};  ///< of a gRPC call: the wait ends by then
 };
 
 class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
@@ -72,8 +74,8 @@ class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {
   ~SlotWait() override;
 
   /// Waits until the request is admitted, or denied for good: by another limit, by a full queue, or
-  /// because the longest wait is over. If the client has left or the connection is aborted, it is
-  /// the last denial. The evaluation has the verdict then.
+  /// because the longest wait is over. If the client has left, its deadline has passed, or the
+  /// connection is aborted, it is the last denial. The evaluation has the verdict then.
   loop::Task<> run();
   /// The time since it was constructed.
   Duration waited() const;

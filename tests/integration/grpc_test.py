@@ -6,7 +6,8 @@ import threading
 
 from harness.case import configuration, limited, scaled
 from harness.grpc_case import GrpcCase, client_library
-from harness.http2_case import Http2Case
+from harness.http2 import CANCEL
+from harness.http2_case import Http2Case, Http2UpstreamCase
 from harness.upstream import raw
 
 ONE = {"one": {"algorithm": "gcra", "rate": "1/1h", "burst": 1}}
@@ -200,6 +201,73 @@ class Deadlines(Http2Case):
         limits = [{"policy": "one", "charge": {"grpc_status": [0]}}]
         response = self.ask("50m", policies=ONE, routes=[{"upstream": "main", "limits": limits}])
         self.assertEqual(response["grpc-status"], "4")
+        line = self.log_lines(1)[0]
+        self.assertEqual((line["cost"], line["settled_by"]), (1, "aborted"))
+
+    def limited(self, policy, **limit):
+        """A limit for each call, and an upstream that answers when `may_answer` is set."""
+        self.up, self.may_answer = self.late_upstream()
+        self.weir = self.start(configuration(self.up.url, policies={"one": policy}, access_log={}, routes=[
+            {"upstream": "main", "limits": [{"policy": "one", **limit}]}]))
+        self.client = self.speak(self.weir)
+
+    def call(self, grpc_timeout, body=b"\0\0\0\0\0", ends=True):
+        stream = self.client.open("POST", "/", [*CALL, ("grpc-timeout", grpc_timeout)], ends=False)
+        self.client.send_data(stream, body, ends=ends)
+        return stream
+
+    def assert_ends_at_its_deadline(self, stream):
+        response = self.client.read(stream)
+        self.assertEqual((response["grpc-status"], response["grpc-message"]),
+                         ("4", "the deadline of the call has passed"))
+
+    def test_the_wait_for_a_slot_ends_at_the_deadline(self):
+        self.limited({"algorithm": "concurrency", "limit": 1, "queue": 2, "max_wait": "1h"})
+        first = self.call("1H")
+        self.up.await_requests(1)
+        self.assert_ends_at_its_deadline(self.call("50m"))
+        self.may_answer.set()
+        self.client.read(first)
+        self.assertEqual(len(self.up.requests), 1)
+
+    def test_the_wait_for_a_turn_ends_at_the_deadline(self):
+        self.limited({"algorithm": "leaky_bucket", "rate": "1/1h", "queue": 2, "max_delay": "10h"})
+        self.may_answer.set()
+        self.client.read(self.call("1H"))
+        self.assert_ends_at_its_deadline(self.call("50m"))
+        self.assertEqual(len(self.up.requests), 1)
+
+    def test_the_wait_for_a_body_that_a_limit_reads_ends_at_the_deadline(self):
+        self.limited({"algorithm": "gcra", "rate": "10/1h"}, reserve={"json": "/max_tokens", "default": 1})
+        self.assert_ends_at_its_deadline(self.call("50m", ends=False))
+        self.assertEqual(self.up.requests, [])
+
+
+class DeadlinesOfServers(Http2UpstreamCase):
+    """Servers that end a call by themselves at its deadline. They count from a later arrival than Weir does."""
+
+    def start_server(self, end, **sections):
+        def behaviour(exchange):
+            threading.Event().wait(int(exchange["grpc-timeout"].rstrip("m")) / 1000)
+            end(exchange)
+
+        self.begin(behaviour, access_log={}, **sections)
+        self.client = self.speak(self.weir)
+
+    def call(self):
+        return self.client.request("POST", "/", [*CALL, ("grpc-timeout", "20m")], b"\0\0\0\0\0")
+
+    def test_a_server_that_resets_the_call_is_not_at_fault(self):
+        self.start_server(lambda exchange: exchange.reset(CANCEL))
+        for _ in range(8):
+            self.assertEqual(self.call()["grpc-status"], "4")
+        self.assertEqual(len(self.up.requests), 8)
+
+    def test_a_status_of_the_server_does_not_avoid_a_charge(self):
+        self.start_server(lambda exchange: exchange.head(
+            200, {"content-type": "application/grpc", "grpc-status": "4"}, ends=True), policies=ONE, routes=[
+                {"upstream": "main", "limits": [{"policy": "one", "charge": {"grpc_status": [16]}}]}])
+        self.assertEqual(self.call()["grpc-status"], "4")
         line = self.log_lines(1)[0]
         self.assertEqual((line["cost"], line["settled_by"]), (1, "aborted"))
 

@@ -89,6 +89,15 @@ TEST_CASE("a response of gRPC that was cut has no status") {
                           ChargeByStatus{.statuses = {{14, 14}}, .is_exclusion = true}};
   CHECK(settle(charge, 7, {.status = 200, .is_grpc = true}) ==
         Settled{.units = 0, .by = SettledBy::missing});
+  const RequestEnd at_deadline{
+      .status = 200, .grpc_status = 4, .is_grpc = true, .deadline_has_passed = true};
+  CHECK(settle(charge, 7, at_deadline) == Settled{.units = 7, .by = SettledBy::aborted});
+  RequestEnd answered = at_deadline;  // late, but with an outcome
+  answered.grpc_status = 0;
+  CHECK(settle(charge, 7, answered).by == SettledBy::status);
+  answered = at_deadline;  // a status of the server's own
+  answered.deadline_has_passed = false;
+  CHECK(settle(charge, 7, answered).by == SettledBy::status);
   CHECK(settle(charge, 7, {.status = 200, .is_grpc = true, .client_has_left = true}) ==
         Settled{.units = 7, .by = SettledBy::aborted});
 }

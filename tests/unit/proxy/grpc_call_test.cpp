@@ -42,14 +42,18 @@ TEST_CASE("a question of another proxy is answered with HTTP statuses") {
 TEST_CASE("a call has a deadline if its grpc-timeout is valid") {
   constexpr Instant begin = instant_from_us(1'000'000);
   std::vector<http::FieldView> fields;
-  auto call = request(fields, 2, "application/grpc");
+  http::ReceivedRequest call;
+  call.view = request(fields, 2, "application/grpc");
+  call.is_grpc_call = true;
   CHECK_FALSE(deadline_of(call, begin));
   fields.push_back({.id = http::FieldId::unknown, .name = "grpc-timeout", .value = "250m"});
-  call.fields = fields;
+  call.view.fields = fields;
   CHECK(deadline_of(call, begin) == begin + 250ms);
-  call.version_major = 1;
+  CHECK_FALSE(is_late(call, begin, begin + 250ms - 1us));
+  CHECK(is_late(call, begin, begin + 250ms));
+  call.is_grpc_call = false;
   CHECK_FALSE(deadline_of(call, begin));
-  call.version_major = 2;
+  call.is_grpc_call = true;
   fields[1].value = "250";
   CHECK_FALSE(deadline_of(call, begin));
 }
