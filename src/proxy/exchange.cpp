@@ -132,7 +132,8 @@ loop::Task<> Exchange::serve() {
   if (client_.watchdog->aborted()) co_return;
   if (client_.watchdog->interruptions().client_left)
     co_return co_await fail(Failure::downstream_gone);
-  if (is_late(request_, started_at_, context_.pass_clock.now())) [[unlikely]]
+  if (request_.is_grpc_call && is_late(request_, started_at_, context_.pass_clock.now()))
+      [[unlikely]]
     co_return co_await fail(Failure::deadline_passed);
   if (!decision_.route()->upstream || check_) co_return co_await answer_admitted();
   if (auto own = answer_instead_of_upstream(*decision_.route(), request_, recorded_, context_.body))
