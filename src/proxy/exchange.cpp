@@ -113,13 +113,12 @@ loop::Task<> Exchange::serve() {
                 stated_.was_read() ? client_.body : nullptr,
                 decision_.is_limited() ? asked_at_ : started_at_);
   if (recorded_.outcome == limiter::Outcome::denied) {
-    if (decision_.waits()) {
-      co_await wait_for_slot();
-      if (is_late(request_, started_at_, context_.clock.now()))
-        co_return co_await fail(Failure::deadline_passed);
-    }
+    const bool has_waited = decision_.waits();
+    if (has_waited) co_await wait_for_slot();
     if (client_.watchdog->interruptions().client_left)
       co_return co_await fail(Failure::downstream_gone);
+    if (has_waited && is_late(request_, started_at_, context_.clock.now()))
+      co_return co_await fail(Failure::deadline_passed);
     if (recorded_.outcome == limiter::Outcome::denied) co_return co_await answer_denied();
   }
   if (recorded_.outcome != limiter::Outcome::allowed &&
