@@ -125,6 +125,18 @@ class Line {
     out_.add(']');
     return *this;
   }
+  /// In microseconds since `begin`.
+  Line& instants(std::string_view key, std::span<const Instant> all, Instant begin) {
+    out_.add(key);
+    if (all.empty()) return null();
+    char separator = '[';
+    for (const Instant at : all) {
+      out_.add(separator).number(to_us(at - begin));
+      separator = ',';
+    }
+    out_.add(']');
+    return *this;
+  }
   Line& limits(std::string_view key, std::span<const OtherLimit> all) {
     out_.add(key);
     if (all.empty()) return null();
@@ -220,6 +232,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .duration(R"(,"delay_us":)", record.delay)
       .duration(R"(,"decision_us":)", record.decision_took)
       .instant(R"(,"decided_at":)", record.decided_at)
+      .instants(R"(,"queue_us":)", record.queue_steps, record.time)
       .word(R"(,"store":)", record.store)
       .address(R"(,"client":)", record.client)
       .hash(R"(,"identity":)", record.identity)

@@ -87,7 +87,8 @@ struct AccessRecord {
   std::optional<Duration> retry_after{};
   std::optional<Duration> delay{};
   std::optional<Duration> decision_took{};
-  std::optional<Instant> decided_at{};  ///< the time that a store was given
+  std::optional<Instant> decided_at{};     ///< the time that a store was given
+  std::span<const Instant> queue_steps{};  ///< as in DecisionRecord; empty is null
   std::string_view store{};
   std::optional<IpAddress> client{};
   std::optional<Hash128> identity{};

@@ -28,7 +28,8 @@ void add_stated(limiter::HeldUnits& held, std::span<const StatedCost> stated) {
 }  // namespace
 
 bool Instance::Due::operator<(const Due& other) const {
-  return std::tuple(other.at, other.kind, other.number) < std::tuple(at, kind, number);
+  return std::tuple(other.at, !other.is_stated, other.kind, other.number) <
+         std::tuple(at, !is_stated, kind, number);
 }
 
 Instance::Instance(const options::Proxy& proxy, const limiter::Options& limits,
@@ -42,7 +43,9 @@ Request& Instance::receive(const Arrival& arrival, Instant now, limiter::Trace* 
   Request& request = take();
   request.label_ = arrival.label;
   request.head_.assign(arrival.head);
-  request.arrived_at_ = request.decided_at_ = now;
+  request.arrived_at_ = request.decided_at_ = request.stepped_at_ = now;
+  request.steps_.assign(arrival.steps.begin(), arrival.steps.end());
+  request.latest_step_ = arrival.latest_step;
   http::ReceivedRequest& received = request.received_;
   received.clear();
   received.peer = received.client = arrival.peer;
@@ -65,7 +68,10 @@ std::optional<Instance::Event> Instance::next(Instant until) {
     while (!called_.empty()) {
       Request& request = *called_.front();
       called_.erase(called_.begin());
-      if (request.state_ == Request::State::waiting && resume(request, now_))
+      if (request.state_ != Request::State::waiting) continue;
+      if (request.step_after(now_).value_or(now_) > now_)
+        schedule(request, now_);
+      else if (resume(request, now_))
         return Event{.kind = Event::Kind::decided, .request = &request, .at = now_};
     }
     if (due_.empty() || due_.top().at > until) return std::nullopt;
@@ -135,8 +141,20 @@ void Instance::decide(Request& request, std::string_view body, Instant now, limi
   carry_out(request, request.machine_->begin(now), now);
 }
 
+/// Makes the next step of a waiting request an event, in place of an earlier one.
+void Instance::schedule(Request& request, Instant due) {
+  const auto stated = request.step_after(due);
+  request.wait_number_ = ++numbers_;
+  due_.push({.at = stated.value_or(due),
+             .kind = Event::Kind::decided,
+             .is_stated = stated.has_value(),
+             .number = request.wait_number_,
+             .request = &request});
+}
+
 /// Returns true if the request has its verdict.
 bool Instance::resume(Request& request, Instant now) {
+  request.stepped_at_ = now;
   return carry_out(request, request.machine_->on_pause_end(now, false), now);
 }
 
@@ -150,11 +168,7 @@ bool Instance::carry_out(Request& request, Step step, Instant now) {
     step = look ? machine.on_look(result, now, 0) : machine.on_answer(result, now, 0);
   }
   if (step == Step::pause) {
-    request.wait_number_ = ++numbers_;
-    due_.push({.at = machine.pause_until(),
-               .kind = Event::Kind::decided,
-               .number = request.wait_number_,
-               .request = &request});
+    schedule(request, std::max(machine.pause_until(), now));
     return false;
   }
   request.machine_.reset();

@@ -42,6 +42,11 @@ struct Arrival {
   IpAddress peer{};
   std::uint64_t label = 0;       ///< the caller's number of the request
   bool peer_is_trusted = false;  ///< whatever the configuration has
+  /// When it asks again or gives up if it waits for a slot, in order, if the caller has seen it: a
+  /// worker is a little late. A step that is due up to `latest_step` before one of these happens
+  /// then; others happen when they are due.
+  std::span<const Instant> steps{};
+  Duration latest_step{0};
 };
 
 /// The cost that a response has stated for the limits of a policy.
@@ -70,8 +75,9 @@ class Instance {
   Instance& operator=(const Instance&) = delete;
 
   /// Receives a request, and decides it unless it is refused or waits for a slot. `now` is not
-  /// before that of an earlier call: first take all events until then from next(). `trace`: as for
-  /// limiter::ClaimMaker::make(). The request is valid until it has ended and the next one arrives.
+  /// before that of an earlier call: first take all events before it from next(), and those of the
+  /// same instant if they come first. `trace`: as for limiter::ClaimMaker::make(). The request is
+  /// valid until it has ended and the next one arrives.
   Request& receive(const Arrival& arrival, Instant now, limiter::Trace* trace = nullptr);
 
   struct Event {
@@ -84,7 +90,7 @@ class Instance {
     Instant at{};
   };
   /// Returns the next event until this instant, included. At the same instant requests end before
-  /// others ask for their slots.
+  /// others ask for their slots, but after those whose step the caller has stated.
   std::optional<Event> next(Instant until);
 
   /// Makes an event of this request at `at`, in place of an earlier one.
@@ -109,6 +115,7 @@ class Instance {
   struct Due {
     Instant at{};
     Event::Kind kind = Event::Kind::ends;
+    bool is_stated = false;  ///< a step
     std::uint64_t number = 0;
     Request* request = nullptr;
     /// True if it comes after the other.
@@ -117,6 +124,7 @@ class Instance {
 
   Request& take();
   void decide(Request& request, std::string_view body, Instant now, limiter::Trace* trace);
+  void schedule(Request& request, Instant due);
   bool resume(Request& request, Instant now);
   bool carry_out(Request& request, decision::SlotWaitMachine::Step step, Instant now);
   void settle(Request& request, const Ending& ending, Instant now);

@@ -65,6 +65,8 @@ class Request final : public limiter::QueueTicket {
 
   /// With the queue locked: the instance resumes the request later.
   bool call() noexcept override;
+  /// The step that the caller has stated for one that is due at this instant.
+  std::optional<Instant> step_after(Instant due) const;
 
   std::vector<Request*>& called_;  ///< of the instance
   std::string head_;
@@ -78,6 +80,9 @@ class Request final : public limiter::QueueTicket {
   Instant arrived_at_{};
   Instant decided_at_{};
   std::uint64_t label_ = 0;
+  std::vector<Instant> steps_;  ///< Arrival::steps
+  Duration latest_step_{0};     ///< Arrival::latest_step
+  Instant stepped_at_{};        ///< its latest step
   // The last event of each kind; earlier ones do not count any more.
   std::uint64_t wait_number_ = 0;
   std::uint64_t end_number_ = 0;

@@ -72,6 +72,7 @@ log::AccessRecord access_record(const ExchangeFacts& in) {
   if (is_by_store(in.decision)) {
     record.store = to_string(in.decision.decider);
     record.decided_at = in.asked_at;
+    record.queue_steps = in.decision.queue_steps;
   }
   record.denied_by = in.decision.denied;
   if (in.decision.outcome != limiter::Outcome::failed) record.other_limits = in.decision.others;

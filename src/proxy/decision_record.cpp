@@ -24,6 +24,12 @@ void DecisionRecord::clear() {
   violated.clear();
   denied.clear();
   others.clear();
+  queue_steps.clear();
+}
+
+void DecisionRecord::note_queue_step(Instant at) {
+  if (queue_steps.size() == most_queue_steps) queue_steps.erase(queue_steps.begin() + 1);
+  queue_steps.push_back(at);
 }
 
 void DecisionRecord::take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields,

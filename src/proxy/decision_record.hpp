@@ -20,6 +20,8 @@
 namespace weir::proxy {
 
 struct DecisionRecord {
+  static constexpr std::size_t most_queue_steps = 64;
+
   limiter::Outcome outcome = limiter::Outcome::unlimited;
   identity::Ambiguity ambiguity;            ///< of an ambiguous identity
   std::optional<jwt::Rejection> rejection;  ///< of an invalid token
@@ -36,6 +38,9 @@ struct DecisionRecord {
   std::int64_t remaining = 0;
   Duration delay{0};
   Duration queued{0};  ///< waited for a slot, before the decision
+  /// When a request that has waited for a slot asked for it; the last one may be when it gave up
+  /// instead. Of more than most_queue_steps the first and the latest.
+  std::vector<Instant> queue_steps;
   Duration took{0};
   std::optional<Duration> retry_after;
   http::FieldSection limit_fields;         ///< the RateLimit fields of the response
@@ -45,6 +50,7 @@ struct DecisionRecord {
 
   /// Prepares for the next request; keeps the memory of its strings.
   void clear();
+  void note_queue_step(Instant at);
   /// Copies what is needed, because the verdict may not exist any more when the response is sent.
   /// `identities`: limiter::Options::identities.
   void take(const limiter::Verdict& verdict, const http::ResponseFieldOptions& fields,

@@ -287,7 +287,8 @@ loop::Task<> Exchange::wait_for_slot() {
                  .evaluation = decision_.evaluation(),
                  .store_answer = store_answer_,
                  .asked_at = asked_at_,
-                 .deadline = deadline_of(request_, started_at_)});
+                 .deadline = deadline_of(request_, started_at_),
+                 .record = recorded_});
   co_await wait.run();
   conclude();
   recorded_.queued = wait.waited();

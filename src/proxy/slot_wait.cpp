@@ -19,12 +19,15 @@ SlotWait::~SlotWait() {
 loop::Task<> SlotWait::run() {
   Step step = machine_.begin(began_at_);
   if (step == Step::end) co_return;
+  with_.record.note_queue_step(with_.asked_at);
   with_.client.watchdog->disarm(Phase::delay);
   const Watched watched(*with_.client.watchdog, *this);
   while (step != Step::end) {
     if (step == Step::pause) {
       co_await pause(machine_.pause_until());
-      step = machine_.on_pause_end(with_.context.clock.now(), is_interrupted());
+      const Instant now = with_.context.pass_clock.read();
+      step = machine_.on_pause_end(now, is_interrupted());
+      if (step == Step::end) with_.record.note_queue_step(now);
       continue;
     }
     const bool look = step == Step::look;
@@ -68,9 +71,11 @@ loop::Task<> SlotWait::pause(Instant until) {
 }
 
 /// The store completes within its timeout. The wait is not cut short, because the store writes into
-/// the exchange.
+/// the exchange. The reading is one of the pass, so that units that are released later in it are
+/// not released at an earlier instant.
 loop::Task<store::Result> SlotWait::question(bool look) {
-  with_.asked_at = with_.context.clock.now();
+  with_.asked_at = with_.context.pass_clock.read();
+  with_.record.note_queue_step(with_.asked_at);
   const auto at_once =
       with_.limiter.ask_again(with_.evaluation, look, with_.store_answer, with_.asked_at);
   if (at_once) co_return *at_once;

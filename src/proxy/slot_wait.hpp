@@ -16,6 +16,7 @@
 #include "loop/cancellable.hpp"
 #include "loop/io.hpp"
 #include "proxy/context.hpp"
+#include "proxy/decision_record.hpp"
 #include "proxy/responder.hpp"
 #include "store/store.hpp"
 
@@ -66,6 +67,7 @@ struct WaitPhase {
   StoreAnswer& store_answer;
   Instant& asked_at;                  ///< of the last question
   std::optional<Instant> deadline{};  ///< of a gRPC call: the wait ends by then
+  DecisionRecord& record;             ///< gets the steps
 };
 
 class SlotWait final : public limiter::QueueTicket, public loop::Cancellable {

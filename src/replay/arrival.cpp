@@ -40,8 +40,10 @@ bool has_response(const OwnRecord& own) {
   return own.upstream.empty() || own.has_response;
 }
 
-void fill_own(Arrival& arrival, const OwnRecord& own) {
+/// `began_at`: when the request arrived.
+void fill_own(Arrival& arrival, const OwnRecord& own, Instant began_at) {
   constexpr int client_closed_request = 499;
+  constexpr int deadline_exceeded = 4;
   arrival.client_has_left = own.aborted_by == "client" || arrival.status == client_closed_request;
   if (!has_response(own) || arrival.status == client_closed_request) arrival.status.reset();
   if (own.grpc_status) arrival.grpc_status = static_cast<int>(*own.grpc_status);
@@ -51,6 +53,11 @@ void fill_own(Arrival& arrival, const OwnRecord& own) {
   logged.remaining = own.remaining;
   logged.identities.clear();
   logged.costs.clear();
+  logged.queue_steps.clear();
+  logged.was_interrupted = !own.aborted_by.empty() || arrival.client_has_left ||
+                           arrival.grpc_status == deadline_exceeded;
+  for (const std::int64_t us : own.queue_us.subspan(own.queue_us.empty() ? 0 : 1))
+    logged.queue_steps.push_back(began_at + Duration{us});
   const auto add = [&](std::string_view policy, const auto& limit) {
     if (const auto hash = hash_from_hex(limit.identity))
       logged.identities.push_back({.name = std::string(limit.identity_kind), .hash = *hash});
@@ -85,6 +92,8 @@ bool is_undecided(const LoggedRequest& logged) {
 
 void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host) {
   arrival.at = logged.decided_at.value_or(logged.at);
+  if (logged.own && !logged.own->queue_us.empty())
+    arrival.at = logged.at + Duration{logged.own->queue_us.front()};
   arrival.peer = logged.client.value_or(IpAddress());
   arrival.status = logged.status;
   arrival.ends_at.reset();
@@ -92,7 +101,7 @@ void fill(Arrival& arrival, const LoggedRequest& logged, std::string_view host) 
   arrival.grpc_status.reset();
   arrival.client_has_left = false;
   arrival.is_own = logged.own.has_value();
-  if (logged.own) fill_own(arrival, *logged.own);
+  if (logged.own) fill_own(arrival, *logged.own, logged.at);
   std::string& head = arrival.head;
   head.clear();
   arrival.is_service_call = logged.own && is_call_of_service(logged);

@@ -24,7 +24,7 @@ struct LoggedIdentity {
 
 /// Owns its texts. Reused: nothing is allocated in the steady state.
 struct Arrival {
-  Instant at{};  ///< when it is decided
+  Instant at{};  ///< when it is decided, or begins to wait for a slot
   IpAddress peer{};
   std::string head{};                ///< empty: the log has no valid request
   bool is_service_call = false;      ///< of the rate limit service; then the head is empty
@@ -44,6 +44,10 @@ struct Arrival {
       std::string units{};
     };
     std::vector<Cost> costs{};
+    /// When it asked again while it waited for a slot, or gave up.
+    std::vector<Instant> queue_steps{};
+    /// It gave up then: its client had left, its deadline had passed, or Weir stopped.
+    bool was_interrupted = false;
   };
   bool is_own = false;
   Logged logged{};          ///< if is_own

@@ -132,6 +132,7 @@ Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   fields_.clear();
   own_ = {};
   others_.clear();
+  queue_us_.clear();
   is_own_ = false;
   unescaped_.clear();
   unescaped_.reserve(line.size());  // no view may become invalid
@@ -147,6 +148,7 @@ Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   request.fields = fields_;
   if (is_own_) {
     own_.others = others_;
+    own_.queue_us = queue_us_;
     request.own = own_;
   }
   return request;
@@ -236,9 +238,9 @@ bool JsonLineReader::take_string(std::string_view& rest, std::string_view& to) {
 void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
   const auto found = std::ranges::find(sought_, std::string_view(path_), &Sought::path);
   if (found == sought_.end()) {
-    constexpr std::string_view list = "other_limits";
-    if (std::string_view(path_).starts_with(list))
-      note_other(std::string_view(path_).substr(path_.rfind('.') + 1), text);
+    const std::string_view path = path_;
+    if (path.starts_with("other_limits")) note_other(path.substr(path.rfind('.') + 1), text);
+    if (path.substr(0, path.find('\0')) == "queue_us") note_queue_step(text);
     return;
   }
   switch (found->part) {
@@ -330,6 +332,13 @@ void JsonLineReader::note_other(std::string_view name, std::string_view text) {
   if (name == "identity_kind") other.identity_kind = text;
   if (name == "cost") other.cost = parse_number<std::int64_t>(text);
   if (name == "reserved") other.reserved = parse_number<std::int64_t>(text);
+}
+
+/// Takes an element of the list. A step of more than a day is none of Weir.
+void JsonLineReader::note_queue_step(std::string_view text) {
+  constexpr std::int64_t longest = 86'400'000'000;
+  const auto us = parse_number<std::int64_t>(text);
+  if (us && *us >= 0 && *us <= longest) queue_us_.push_back(*us);
 }
 
 }  // namespace weir::replay

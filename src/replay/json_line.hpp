@@ -75,6 +75,7 @@ class JsonLineReader {
   void note(std::string_view text, LoggedRequest& to);
   void note_own(std::string_view name, std::string_view text);
   void note_other(std::string_view name, std::string_view text);
+  void note_queue_step(std::string_view text);
 
   std::vector<Sought> sought_;
   std::string_view request_line_;
@@ -83,6 +84,7 @@ class JsonLineReader {
   std::vector<LoggedField> fields_;
   OwnRecord own_;
   std::vector<OwnLimit> others_;
+  std::vector<std::int64_t> queue_us_;
   bool is_own_ = false;
   bool has_time_ = false;
   bool has_bad_time_ = false;

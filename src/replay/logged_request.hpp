@@ -43,6 +43,8 @@ struct OwnRecord {
   std::optional<std::int64_t> grpc_status{};
   bool has_response = false;  ///< of an upstream
   std::span<const OwnLimit> others{};
+  /// The steps of a wait for a slot, in microseconds after `at`; empty: it did not wait.
+  std::span<const std::int64_t> queue_us{};
 };
 
 struct LoggedRequest {

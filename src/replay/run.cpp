@@ -10,6 +10,21 @@ using State = offline::Request::State;
 
 namespace {
 
+/// How late a worker may take the step of a request that waits, while the log is reproduced: the
+/// interval at which it asks. The steps of another configuration would have been at other
+/// instants, so few of the log count then.
+constexpr Duration latest_step = std::chrono::milliseconds(100);
+constexpr Duration latest_step_of_another = std::chrono::milliseconds(10);
+
+/// When the request leaves the queue, whether or not it has a slot then.
+std::optional<Instant> gives_up_at(const Arrival& arrival) {
+  const Arrival::Logged& logged = arrival.logged;
+  if (arrival.is_own && logged.was_interrupted && logged.decision == "denied" &&
+      !logged.queue_steps.empty())
+    return logged.queue_steps.back();
+  return arrival.client_has_left ? arrival.ends_at : std::nullopt;
+}
+
 bool is_denied(const offline::Request& request) {
   return request.state() == State::decided &&
          (request.verdict().outcome == limiter::Outcome::denied ||
@@ -80,7 +95,9 @@ void Run::receive(const Arrival& arrival) {
   now_ = std::max(now_, arrival.at);
   totals_.last_at = now_;
   if (arrival.peer == IpAddress()) ++totals_.without_client;
-  take_events(now_);
+  // Weir reads its clock when it decides, and later in the same pass of the loop requests may end
+  // at that reading.
+  take_events(arrival.is_own ? now_ - Duration{1} : now_);
   if (arrival.head.empty()) {
     ++(arrival.is_service_call ? totals_.outcomes.service_calls : totals_.outcomes.malformed);
     return count_at(now_, false);
@@ -95,15 +112,20 @@ void Run::receive(const Arrival& arrival) {
   one.file = arrival.file;
   one.line = arrival.line;
   trace_.limits.clear();
-  offline::Request& request = instance_.receive({.head = arrival.head,
-                                                 .peer = arrival.peer,
-                                                 .label = label,
-                                                 .peer_is_trusted = arrival.is_own},
-                                                now_, &trace_);
+  offline::Arrival received{.head = arrival.head,
+                            .peer = arrival.peer,
+                            .label = label,
+                            .peer_is_trusted = arrival.is_own};
+  if (arrival.is_own) {
+    received.steps = arrival.logged.queue_steps;
+    received.latest_step =
+        totals_.reproduction.different == 0 ? latest_step : latest_step_of_another;
+  }
+  offline::Request& request = instance_.receive(received, now_, &trace_);
   count_absent();
   study(request, arrival);
   if (request.state() != State::waiting) return decided(request, now_);
-  if (one.how.client_has_left && one.ends_at) instance_.end_at(request, *one.ends_at);
+  if (const auto at = gives_up_at(arrival)) instance_.end_at(request, *at);
   take_events(now_);
 }
 

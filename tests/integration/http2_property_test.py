@@ -42,8 +42,8 @@ NO_HOST = "a..b"
 # What belongs to a connection, a moment or a version.
 OWN_FIELDS = {"date", "x-request-id", "connection", "transfer-encoding", "retry-after", "ratelimit-reset"}
 TIMES = re.compile(rb"(t=|retry in |\"retry_after\":)\d+")
-OWN_MEMBERS = {"time", "duration_us", "upstream_us", "decision_us", "decided_at", "bytes_out", "request_id", "protocol",
-               "upstream_server", "bytes_in",
+OWN_MEMBERS = {"time", "duration_us", "upstream_us", "decision_us", "decided_at", "queue_us", "bytes_out",
+               "request_id", "protocol", "upstream_server", "bytes_in",
                "retry_after_ms"}
 
 

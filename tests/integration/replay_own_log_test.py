@@ -23,6 +23,8 @@ POLICIES = {
     "logins": {"algorithm": "sliding_log", "rate": "5/1s"},
     "tokens": {"algorithm": "token_bucket", "rate": "1000/1s"},
     "slots": {"algorithm": "concurrency", "limit": 1},
+    "line": {"algorithm": "concurrency", "limit": 1, "queue": 3, "max_wait": "20ms"},
+    "rate": {"algorithm": "gcra", "rate": "300/1s", "burst": 50},
 }
 CHARGES = {
     "logins": {"charge": {"status": [401]}},
@@ -49,6 +51,7 @@ class OwnLog(Case):
         # Conditions that the log does not have.
         routes[5]["match"]["host"] = "weir.test"
         routes[6]["match"]["headers"] = {"x-beta": "1"}
+        routes[list(POLICIES).index("line")]["limits"].append({"policy": "rate", "key": "client"})
         self.up = self.upstream(behaviour)
         self.weir = self.start(configuration(self.up.url, **{
             "access_log": {"path": "access.log"}, "identities": {"key": {"header": "x-key"},
@@ -131,6 +134,19 @@ class OwnLog(Case):
         self.assertEqual(first.read().status, 200)
         self.assertEqual([client.get("/slots/1").status for _ in range(3)], [200] * 3)
         self.assert_reproduced(7)
+
+    def test_requests_that_wait_in_a_queue(self):
+        self.begin(upstream_answer)
+        clients, each = 6, 100
+
+        def work(_):
+            with self.weir.connect() as client:
+                for _ in range(each):
+                    client.get("/line/1")
+
+        in_threads(clients, work)
+        self.assert_reproduced(clients * each)
+        self.assertLessEqual({"allowed", "denied", "delayed"}, set(self.decisions))
 
     def test_calls_of_the_rate_limit_service_are_counted_apart(self):
         self.begin(upstream_answer, rate_limit_service={"listen": [{"address": "127.0.0.1:0"}], "descriptors": [

@@ -59,15 +59,12 @@ AccessRecord full_record() {
 }
 
 const std::vector<std::string> fields{
-    "time",           "method",      "path",        "route",
-    "plan",           "status",      "aborted_by",  "bytes_in",
-    "bytes_out",      "duration_us", "upstream",    "upstream_server",
-    "upstream_us",    "decision",    "policy",      "denied_by",
-    "cost",           "reserved",    "settled_by",  "remaining",
-    "retry_after_ms", "delay_us",    "decision_us", "decided_at",
-    "store",          "client",      "identity",    "identity_kind",
-    "other_limits",   "request_id",  "trace_id",    "user_agent",
-    "protocol",       "grpc_status"};
+    "time",        "method",    "path",           "route",       "plan",          "status",
+    "aborted_by",  "bytes_in",  "bytes_out",      "duration_us", "upstream",      "upstream_server",
+    "upstream_us", "decision",  "policy",         "denied_by",   "cost",          "reserved",
+    "settled_by",  "remaining", "retry_after_ms", "delay_us",    "decision_us",   "decided_at",
+    "queue_us",    "store",     "client",         "identity",    "identity_kind", "other_limits",
+    "request_id",  "trace_id",  "user_agent",     "protocol",    "grpc_status"};
 
 std::unique_ptr<LineWriter> unread_writer() {
   auto writer = LineWriter::open("/dev/null");
@@ -104,7 +101,7 @@ TEST_CASE("append_json_line writes every field in order") {
       line_of(full_record()) ==
       R"({"time":"2025-01-31T23:59:59.000001Z","method":"GET","path":"/v1/search","route":"search",)"
       R"("plan":"gold","status":429,"aborted_by":null,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_server":"10.0.0.1:80","upstream_us":1000,)"
-      R"("decision":"denied","policy":"per_user","denied_by":null,"cost":5,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":1501,"delay_us":0,"decision_us":3,"decided_at":1738367999000001,)"
+      R"("decision":"denied","policy":"per_user","denied_by":null,"cost":5,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":1501,"delay_us":0,"decision_us":3,"decided_at":1738367999000001,"queue_us":null,)"
       R"("store":"memory","client":"192.0.2.1","identity":"000000000000000f0123456789abcdef",)"
       R"("identity_kind":"user","other_limits":null,)"
       R"("request_id":"6f1c","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","user_agent":"curl/8.0","protocol":"HTTP/1.1","grpc_status":8})"
@@ -116,10 +113,16 @@ TEST_CASE("append_json_line writes null for what does not apply") {
       line_of({}) ==
       R"({"time":"1970-01-01T00:00:00.000000Z","method":null,"path":null,"route":null,)"
       R"("plan":null,"status":null,"aborted_by":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_server":null,"upstream_us":null,)"
-      R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null,"retry_after_ms":null,"delay_us":null,"decision_us":null,"decided_at":null,)"
+      R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null,"retry_after_ms":null,"delay_us":null,"decision_us":null,"decided_at":null,"queue_us":null,)"
       R"("store":null,"client":null,"identity":null,"identity_kind":null,"other_limits":null,)"
       R"("request_id":null,"trace_id":null,"user_agent":null,"protocol":null,"grpc_status":null})"
       "\n");
+}
+
+TEST_CASE("append_json_line writes the steps of a wait relative to the time of the request") {
+  const Instant steps[]{weir::instant_from_us(1'000'012), weir::instant_from_us(1'100'034)};
+  CHECK(parsed({.time = weir::instant_from_us(1'000'000), .queue_steps = steps})["queue_us"] ==
+        nlohmann::json::array({12, 100'034}));
 }
 
 TEST_CASE("append_json_line names every decision in the words of the contract") {

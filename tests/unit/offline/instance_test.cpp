@@ -144,6 +144,68 @@ TEST_CASE("A request ends before others of the same instant ask for its slot") {
   CHECK(waiting.is_admitted());
 }
 
+namespace {
+
+/// Receives a request with these steps, in microseconds after the start, of which the first is its
+/// arrival.
+Request& receive_stepping(Site& site, std::initializer_list<std::int64_t> us) {
+  std::vector<Instant> steps;
+  for (const std::int64_t step : us)
+    steps.push_back(start + Duration{step});
+  return site.instance->receive({.head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+                                 .peer = IpAddress::v4({192, 0, 2, 1}),
+                                 .steps = std::span(steps).subspan(1),
+                                 .latest_step = 100ms},
+                                steps.front());
+}
+
+}  // namespace
+
+TEST_CASE("A request that waits asks when the caller has seen it ask") {
+  Site site(slots);
+  Request& first = site.receive("/");
+  Request& second = receive_stepping(site, {1'000'000, 1'000'050, 3'004'000});
+  site.end(first, 3s);
+  CHECK_FALSE(site.instance->next(start + 3s));
+  // Its slot is not taken by one that comes in the meantime.
+  Request& third = receive_stepping(site, {3'001'000, 8'001'700});
+  CHECK(third.state() == State::waiting);
+  auto event = site.instance->next(start + 1h);
+  REQUIRE(event);
+  CHECK((event->request == &second && event->at == start + 3s + 4ms));
+  CHECK(second.is_admitted());
+  // It gives up late, too.
+  event = site.instance->next(start + 1h);
+  REQUIRE(event);
+  CHECK((event->request == &third && event->at == start + 8'001'700us));
+  CHECK(third.verdict().outcome == Outcome::denied);
+}
+
+TEST_CASE("A step that is too far away does not count") {
+  Site site(slots);
+  Request& first = site.receive("/");
+  Request& second = receive_stepping(site, {1'000'000, 3'100'001});
+  site.end(first, 3s);
+  const auto event = site.instance->next(start + 1h);
+  REQUIRE(event);
+  CHECK((event->request == &second && event->at == start + 3s));
+}
+
+TEST_CASE("A request asks before others of the instant at which the caller has seen it ask end") {
+  Site site(slots);
+  Request& first = site.receive("/");
+  site.instance->end_at(first, start + 50ms);
+  Request& second = receive_stepping(site, {0, 50'000, 50'010});
+  const auto ends = site.instance->next(start + 1h);
+  REQUIRE(ends);
+  CHECK((ends->kind == Kind::ends && ends->at == start + 50ms));
+  site.end(first, 50ms);
+  const auto event = site.instance->next(start + 1h);
+  REQUIRE(event);
+  CHECK((event->request == &second && event->at == start + 50'010us));
+  CHECK(second.is_admitted());
+}
+
 TEST_CASE("A request that gives up leaves its place to the next one") {
   Site site(slots);
   Request& first = site.receive("/");

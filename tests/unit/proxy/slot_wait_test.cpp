@@ -102,7 +102,8 @@ class Waiting {
                    .client = client.side,
                    .evaluation = evaluation_,
                    .store_answer = answer_,
-                   .asked_at = asked_at_});
+                   .asked_at = asked_at_,
+                   .record = record_});
     co_await wait.run();
     is_waiting_ = false;
   }
@@ -110,6 +111,7 @@ class Waiting {
   limiter::Evaluation evaluation_;
   StoreAnswer answer_;
   Instant asked_at_;
+  DecisionRecord record_;
   bool is_waiting_ = true;
 };
 

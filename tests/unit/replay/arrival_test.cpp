@@ -111,4 +111,23 @@ TEST_CASE("a request is decided when Weir decided it, and ends after its duratio
   CHECK(arrival.ends_at == instant_from_us(1'500));
 }
 
+TEST_CASE("a request that waited for a slot arrives when it began to wait") {
+  Arrival arrival;
+  LoggedRequest logged = get("/");
+  logged.decided_at = instant_from_us(1'400);
+  const std::array<std::int64_t, 3> steps{20, 30, 400};
+  logged.own = OwnRecord{.queue_us = steps};
+  fill(arrival, logged, "localhost");
+  CHECK(arrival.at == instant_from_us(1'020));
+  CHECK(arrival.logged.queue_steps == std::vector{instant_from_us(1'030), instant_from_us(1'400)});
+  CHECK_FALSE(arrival.logged.was_interrupted);
+  logged.own = OwnRecord{.aborted_by = "shutdown"};
+  fill(arrival, logged, "localhost");
+  CHECK(arrival.logged.queue_steps.empty());
+  CHECK(arrival.logged.was_interrupted);
+  logged.own = OwnRecord{.grpc_status = 4};
+  fill(arrival, logged, "localhost");
+  CHECK(arrival.logged.was_interrupted);
+}
+
 }  // namespace weir::replay

@@ -1,6 +1,9 @@
 // Lines of JSON logs: those of real servers, and hostile ones.
 #include "replay/json_line.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "catch.hpp"
 
 namespace weir::replay {
@@ -32,6 +35,17 @@ TEST_CASE("a line of Weir's own log has its parts") {
   REQUIRE(ended.has_value());
   CHECK(ended->duration == Duration{1'500});
   CHECK(ended->decided_at == logged_at);
+}
+
+TEST_CASE("a line of a request that waited for a slot has its steps") {
+  JsonLineReader reader;
+  const auto read = reader.read(R"({"time":0,"request_id":"1","queue_us":[12,100034,-1,"x"]})");
+  REQUIRE((read.has_value() && read->own));
+  CHECK(std::ranges::equal(read->own->queue_us, std::vector<std::int64_t>{12, 100'034}));
+  const auto other =
+      reader.read(R"({"time":0,"request_id":"1","queue_us":null,"queue_usual":[1]})");
+  REQUIRE((other.has_value() && other->own));
+  CHECK(other->own->queue_us.empty());
 }
 
 TEST_CASE("a request line counts if there is neither a method nor a target") {

@@ -1,6 +1,8 @@
 // Requests of a log under a configuration, on the log's time.
 #include "replay/run.hpp"
 
+#include <array>
+
 #include "catch.hpp"
 #include "config/load.hpp"
 
@@ -15,6 +17,7 @@ policies:
   logins: {algorithm: sliding_log, rate: 1/1m}
   slots: {algorithm: concurrency, limit: 1}
   leaky: {algorithm: leaky_bucket, rate: 1/1s, queue: 1}
+  line: {algorithm: concurrency, limit: 1, queue: 2, max_wait: 40ms}
 routes:
   - match: {path: /slow}
     respond: {status: 200}
@@ -26,6 +29,7 @@ routes:
     respond: {status: 200}
     limits: [{policy: logins, key: client, charge: {status: [401]}}]
   - {match: {path: /slots}, respond: {status: 200}, limits: [{policy: slots, key: client}]}
+  - {match: {path: /line}, respond: {status: 200}, limits: [{policy: line, key: client}]}
   - {match: {path: /leaky}, respond: {status: 200}, limits: [{policy: leaky, key: client}]}
 )";
 
@@ -41,6 +45,19 @@ class Replayed {
                          .target = path,
                          .status = status};
     if (took_ms) logged.duration = std::chrono::milliseconds(*took_ms);
+    fill(arrival_, logged, "localhost");
+    run_.receive(arrival_);
+    return *this;
+  }
+  /// A line of Weir's own log about a request that ends at this instant, in ms.
+  Replayed& line(std::int64_t ms, std::int64_t ends_ms, const OwnRecord& own) {
+    LoggedRequest logged{.at = Instant{std::chrono::milliseconds(1'000'000 + ms)},
+                         .client = IpAddress::parse("192.0.2.1"),
+                         .method = "GET",
+                         .target = "/line",
+                         .status = 200,
+                         .duration = std::chrono::milliseconds(ends_ms - ms),
+                         .own = own};
     fill(arrival_, logged, "localhost");
     run_.receive(arrival_);
     return *this;
@@ -112,6 +129,34 @@ TEST_CASE("a request that waits for its turn is delayed") {
   const Report report = Replayed().get("/leaky", 0).get("/leaky", 1).get("/leaky", 2).report();
   CHECK((report.outcomes.allowed == 2 && report.outcomes.delayed == 1));
   CHECK(report.outcomes.denied == 1);
+}
+
+TEST_CASE("requests that waited for a slot in Weir's own log get the decisions of the log") {
+  OwnRecord own{.route = "line", .decision = "allowed", .policy = "line", .remaining = 0};
+  Replayed replayed;
+  replayed.line(0, 50, own);
+  own.decision = "delayed";
+  const std::array<std::int64_t, 3> second{0, 100, 42'000};
+  own.queue_us = second;
+  replayed.line(10, 150, own);
+  own.decision = "denied";
+  const std::array<std::int64_t, 2> third{0, 43'000};
+  own.queue_us = third;
+  replayed.line(51, 94, own);
+  own.aborted_by = "client";
+  const std::array<std::int64_t, 2> fourth{0, 10'000};
+  own.queue_us = fourth;
+  replayed.line(60, 70, own);
+  own.aborted_by = {};
+  own.queue_us = third;
+  replayed.line(71, 114, own);
+  own.queue_us = {};
+  replayed.line(93, 93, own);
+  const Report report = replayed.report();
+  for (const auto& first : report.reproduction.first)
+    UNSCOPED_INFO(first.logged << "; " << first.replayed);
+  CHECK((report.reproduction.compared == 6 && report.reproduction.different == 0));
+  CHECK((report.outcomes.delayed == 1 && report.outcomes.denied == 4));
 }
 
 TEST_CASE("requests that no limit decides are counted apart") {
