@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/counters.hpp"
+#include "base/named_hits.hpp"
 
 namespace weir {
 
@@ -95,7 +96,8 @@ struct TrafficCounters {
   HandshakeCounters handshakes;
   Http2Counters http2;
   RateLimitCallCounters rate_limit_calls;
-  Gauge kept_holds;  ///< of requests that other proxies serve and have not reported yet
+  NamedHits named_hits;  ///< of limits whose names in reference_metrics have values of requests
+  Gauge kept_holds;      ///< of requests that other proxies serve and have not reported yet
 };
 
 }  // namespace weir

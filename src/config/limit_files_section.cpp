@@ -132,28 +132,12 @@ class LimitFilesReader {
                                    .key = one.key,
                                    .share_threshold = one.share_threshold,
                                    .value_to_metric = one.value_to_metric};
-      if (settings_.reference_metrics) warn_of_values(file, one);
       const std::string name = parent + node.text;
       if (one.limit) node.limit = limit_of(file, one, name);
       node.children = nodes_of(file, one.descriptors, name + '.');
       nodes.push_back(std::move(node));
     }
     return nodes;
-  }
-
-  /// Clients choose the values of requests, so metrics with them would have no bound.
-  static void warn_of_values(const File& file, const FileDescriptor& one) {
-    const bool is_one_value = !one.value.empty() && one.value.find('*') == std::string::npos;
-    const auto warn = [&](std::string_view key) {
-      file.in.warn(in_file(
-          file.shown,
-          diagnostic_at(one.position,
-                        "has no effect: reference_metrics has no values of requests, because "
-                        "their number has no bound; write a descriptor with the value to count it",
-                        one.path + '.' + std::string(key))));
-    };
-    if (one.detailed_metric) warn("detailed_metric");
-    if (one.value_to_metric && !is_one_value) warn("value_to_metric");
   }
 
   options::DescriptorLimit limit_of(const File& file, const FileDescriptor& from,

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/counters.hpp"
+#include "base/named_hits.hpp"
 #include "identity/identity.hpp"
 #include "identity/token_readings.hpp"
 #include "limiter/attribute_texts.hpp"
@@ -25,16 +26,6 @@
 #include "limiter/unknown_plans.hpp"
 
 namespace weir::limiter {
-
-/// Hits of a limit of the rate limit service, counted as envoyproxy/ratelimit does ("Statistics" in
-/// its README).
-struct HitCounters {
-  Counter total;   ///< asked for
-  Counter within;  ///< admitted
-  Counter near;    ///< admitted above the near limit ratio
-  Counter over;    ///< not admitted
-  Counter shadow;  ///< not admitted by a shadow limit
-};
 
 /// Decisions by policy and outcome, for the metrics.
 struct PolicyCounters {

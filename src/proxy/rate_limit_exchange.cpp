@@ -342,7 +342,8 @@ void RateLimitExchange::copy(rls::Method method, std::string_view message,
 
 void RateLimitExchange::count(const limiter::Verdict& verdict) {
   Generation& generation = in_.generation;
-  if (verdict.outcome != limiter::Outcome::failed) memory_->call.count_hits();
+  if (verdict.outcome != limiter::Outcome::failed)
+    memory_->call.count_hits(in_.context.counters.named_hits);
   in_.record.take(verdict, generation.descriptor_rules->options().headers,
                   generation.request_rules->limits.identities);
   limiter::count_keys(verdict,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "http/ratelimit_fields.hpp"
+#include "rls/reference_labels.hpp"
 #include "rules/span.hpp"
 
 namespace weir::rls {
@@ -98,7 +99,9 @@ const InvalidRequest* AppliedLimits::add_file_limit(const FileLimit& found, std:
                                .identity_index = rules_->descriptors.options().identity,
                                .identity = identity::key_of_entries(found.counted, configured_kind,
                                                                     rules_->limits.identity_key)},
-                     .denies_all = limit.denies_all});
+                     .denies_all = limit.denies_all,
+                     .names_values =
+                         found.names_values && rules_->descriptors.options().reference_metrics});
 }
 
 /// The same entries with the same unit share a count, whatever the number of requests is, also with
@@ -172,6 +175,17 @@ const limiter::StatedTerms* AppliedLimits::stated_terms(const limiter::Policy& p
   terms.terms.numbers = *std::move(numbers);
   terms.revision = static_cast<std::uint32_t>(count) * 8 + static_cast<std::uint32_t>(unit);
   return &terms;
+}
+
+HitCounters& AppliedLimits::counters_of(const AppliedLimit& applied, NamedHits& names) {
+  if (applied.names_values) {
+    name_.clear();
+    append_hits_name(name_, request_->domain, *rules_->descriptors.find_domain(request_->domain),
+                     request_->entries_of(request_->descriptors[applied.descriptor]), scratch_);
+    shorten_to_labels(name_);
+    if (HitCounters* const named = names.find_or_add(name_)) return *named;
+  }
+  return limiter_->counters_of(rules_->limits.policies[applied.claim.policy]).hits;
 }
 
 void AppliedLimits::drop_replaced() {

@@ -8,9 +8,11 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/named_hits.hpp"
 #include "grpc/status.hpp"
 #include "identity/identity.hpp"
 #include "limiter/limiter.hpp"
@@ -49,9 +51,10 @@ struct AppliedLimit {
   const Metadata* metadata = nullptr;               ///< likewise
   CurrentLimit current{};
   limiter::StatedClaim claim{};
-  std::int64_t hits = 1;    ///< as asked; negative: given back
-  bool denies_all = false;  ///< its quota is 0
-  bool is_asked = true;     ///< a store decides; false: the quota of 0 does
+  std::int64_t hits = 1;      ///< as asked; negative: given back
+  bool denies_all = false;    ///< its quota is 0
+  bool names_values = false;  ///< its hits are counted by a name with values of the request
+  bool is_asked = true;       ///< a store decides; false: the quota of 0 does
   /// A limit that counts denied hits, too, is asked with a quota with so many requests more, if the
   /// claim charges nothing: the store does not report how far a limit has been exceeded. A look has
   /// one more, so that nothing is left only when it has been; a refund has its hits more.
@@ -78,6 +81,9 @@ class AppliedLimits {
   std::span<const AppliedLimit> all() const { return all_; }
   /// The descriptors with a limit that is unlimited.
   std::span<const std::size_t> unlimited() const { return unlimited_; }
+  /// The counters of a limit of a file: those of its name in `names` if that has values of the
+  /// request and there is room for it, else those of its policy.
+  HitCounters& counters_of(const AppliedLimit& applied, NamedHits& names);
 
  private:
   // Return the reason if the request is not valid; nullptr: it is.
@@ -96,6 +102,7 @@ class AppliedLimits {
   limiter::Limiter* limiter_ = nullptr;
   Method method_ = Method::decide;
   SearchScratch scratch_;
+  std::string name_;  ///< of counters_of()
   std::vector<AppliedLimit> all_;
   std::vector<std::size_t> unlimited_;
   std::vector<std::string_view> replaced_;   ///< names of limits that do not apply

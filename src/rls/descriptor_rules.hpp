@@ -33,6 +33,8 @@ inline constexpr std::uint8_t configured_kind = 0;
 struct FileLimit {
   const options::DescriptorLimit* limit = nullptr;  ///< nullptr: no limit
   const Metadata* metadata = nullptr;               ///< of the limit; nullptr: no limit
+  /// Its name in reference_metrics has values of requests: append_hits_name().
+  bool names_values = false;
   /// The entries that are counted: as in the request, with the pattern in place of a value that
   /// shares the count of its pattern.
   std::span<const identity::DescriptorEntry> counted{};
@@ -46,6 +48,7 @@ struct DescriptorLevel {
   };
   const options::DescriptorNode* node = nullptr;  ///< whose children they are; nullptr: a domain
   Metadata metadata{};                            ///< of its limit
+  bool names_values = false;                      ///< see FileLimit
   std::unordered_map<std::string_view, std::unique_ptr<DescriptorLevel>> children{};
   std::vector<Pattern> patterns{};  ///< of the children with `*`, in the order of the file
 };
@@ -70,15 +73,34 @@ class DescriptorRules {
   std::unordered_map<std::string_view, DomainRules> domains_;
 };
 
+/// The descriptor of a file that an entry leads to.
+struct EntryMatch {
+  enum class By : std::uint8_t { value, pattern, key };
+  const DescriptorLevel* level = nullptr;  ///< nullptr: nothing matches
+  By by = By::value;
+
+  /// Whether the values that match its pattern have one count.
+  bool shares_count() const;
+};
+
 /// Memory of a search, used again for the next one.
 struct SearchScratch {
   std::string text;
   std::vector<identity::DescriptorEntry> counted;
+  std::vector<EntryMatch> matches;
 };
 
 /// Returns the limit of a file for this descriptor. Views `entries` and `scratch`.
 FileLimit find_limit(const DomainRules& domain, std::span<const identity::DescriptorEntry> entries,
                      SearchScratch& scratch);
+
+/// Appends the name that envoyproxy/ratelimit counts the hits of this limit under: DOMAIN, and for
+/// each entry `.KEY_VALUE`. With `detailed_metric` all values are those of the request; otherwise
+/// the values where the file has one or `value_to_metric`, and the pattern where it has a pattern
+/// without that flag. The pattern is in place of values that share its count, whatever the flags
+/// are. (GetLimit in src/config/config_impl.go there.) `entries` are those of a limit.
+void append_hits_name(std::string& to, std::string_view domain_name, const DomainRules& domain,
+                      std::span<const identity::DescriptorEntry> entries, SearchScratch& scratch);
 
 /// Returns the descriptors of a file that the entries lead to, for people: one for each entry,
 /// until nothing matches. find_limit() takes the same way.

@@ -339,12 +339,12 @@ void RateLimitCall::answer(Response& to, Instant now) const {
 }
 
 /// Hits that are not admitted are over the limit as far as they exceed what was left.
-void RateLimitCall::count_hits() const {
+void RateLimitCall::count_hits(NamedHits& names) {
   if (method_ == Method::check) return;
   for (const AppliedLimit& applied : applied_.all()) {
     if (applied.limit == nullptr || applied.hits <= 0) continue;
     if (!applied.limits()) continue;
-    limiter::HitCounters& counters = limiter_->counters_of(policy_of(applied)).hits;
+    HitCounters& counters = applied_.counters_of(applied, names);
     const std::int64_t limit = applied.decision.limit;
     const std::int64_t near = near_limit(limit, rules_->descriptors.options().near_limit_ratio);
     const bool is_over = !applied.decision.allowed;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/named_hits.hpp"
 #include "base/time.hpp"
 #include "limiter/limiter.hpp"
 #include "rls/applied_limits.hpp"
@@ -56,8 +57,9 @@ class RateLimitCall {
   /// `failed`.
   void answer(Response& to, Instant now) const;
 
-  /// Counts the hits of limits of files. After verdict().
-  void count_hits() const;
+  /// Counts the hits of limits of files: in `names` if the file names them by values of requests,
+  /// and the configuration has reference_metrics. After verdict().
+  void count_hits(NamedHits& names);
 
   /// The units that an admitted reserve holds, which the caller settles once. After verdict().
   limiter::HeldUnits& held() { return evaluations_.front()->held; }

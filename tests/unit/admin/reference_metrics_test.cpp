@@ -71,21 +71,18 @@ TEST_CASE("The metrics of envoyproxy/ratelimit are written if the configuration 
   has("ratelimit_service_config_load_error 0");
 }
 
-TEST_CASE("The labels of a limit are the parts of its name, as the exporter splits it") {
-  const auto labels = [](const std::string& name) {
-    const auto [domain, key1, key2] = admin::reference_labels(name);
-    return domain + ' ' + key1 + ' ' + key2;
-  };
-  CHECK(labels("api.user") == "api user ");
-  CHECK(labels("api.user_root.path_/a") == "api user_root path_/a");
-  CHECK(labels("api.a.b.c.d") == "api a b");
-  CHECK(labels("api.file_a.txt") == "api file_a txt");
-  CHECK(labels("api.example.org.user") == "api example org");
-  CHECK(labels("api.route_a:b|c") == "api route_a_b_c ");
-  CHECK(labels("api.ip_192.0.2.1.user") == "api ip_192_0_2_1 user");
-  CHECK(labels("api.ip_192.0.2.1/24") == "api ip_192_0_2_1/24 ");
-  CHECK(labels("api.version_1.2.3") == "api version_1 2");
-  CHECK(labels("api.ip_1234.0.2.1") == "api ip_1234_0_2_1 ");
-  CHECK(labels("api.ip_1.2.3.4567.x") == "api ip_1_2_3_4567 x");
-  CHECK(labels("api.a..b") == "api a ");
+TEST_CASE("Names with values of requests are samples beside the limits of the configuration") {
+  admin::TestProcess process;
+  options::RateLimitService service;
+  service.domains = {{.name = "api", .descriptors = {limited("user_root", 0)}}};
+  service.reference_metrics = true;
+  process.policies[0][0]->hits.total.add(5);
+  process.traffic[0]->named_hits.find_or_add("api.user_root")->total.add(2);
+  process.traffic[0]->named_hits.find_or_add("api.user_ann")->total.add(3);
+  process.traffic[1]->named_hits.find_or_add("api.user_ann")->total.add(4);
+  const std::string text = rendered(process, &service);
+  CAPTURE(text);
+  const std::string total = "ratelimit_service_rate_limit_total_hits";
+  CHECK(text.find(total + R"({domain="api",key1="user_root",key2=""} 7)") != std::string::npos);
+  CHECK(text.find(total + R"({domain="api",key1="user_ann",key2=""} 7)") != std::string::npos);
 }

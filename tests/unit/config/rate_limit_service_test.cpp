@@ -220,25 +220,19 @@ TEST_CASE("with shadow_mode no limit of a file or of a request denies") {
   }
 }
 
-TEST_CASE("metrics with values of requests are warnings, if there are metrics") {
-  const auto warnings = [](const std::string& keys, const std::string& settings) {
-    const auto config = load_with(
-        "domain: d\ndescriptors: [{rate_limit: {unit: day, requests_per_unit: 1}, " + keys + "}]\n",
-        settings);
-    std::string text;
-    for (const Diagnostic& warning : config->presentation.warnings)
-      text += warning.message + '\n';
-    return text;
-  };
-  const std::string metrics = ", reference_metrics: true";
-  for (const char* const keys : {"key: a, detailed_metric: true", "key: a, value_to_metric: true",
-                                 "key: a, value: \"b*\", value_to_metric: true"}) {
-    CAPTURE(keys);
-    CHECK(warnings(keys, metrics).find("has no effect: reference_metrics has no values") !=
-          std::string::npos);
-    CHECK(warnings(keys, "").empty());
-  }
-  CHECK(warnings("key: a, value: b, value_to_metric: true", metrics).empty());
+TEST_CASE("the flags of metrics with values of requests are read, without a warning") {
+  const auto config = load_with(R"(
+domain: d
+descriptors:
+- {key: a, detailed_metric: true, rate_limit: {unit: day, requests_per_unit: 1}}
+- {key: a, value: "b*", value_to_metric: true, rate_limit: {unit: day, requests_per_unit: 1}}
+)",
+                                ", reference_metrics: true");
+  CHECK(config->presentation.warnings.empty());
+  const auto& nodes = config->rate_limit_service->domains.at(0).descriptors;
+  CHECK(nodes.at(0).limit->detailed_metric);
+  CHECK_FALSE(nodes.at(0).value_to_metric);
+  CHECK(nodes.at(1).value_to_metric);
 }
 
 TEST_CASE("names of policies from files are unique") {

@@ -95,7 +95,7 @@ struct Service {
 
   const Response& ask(const std::vector<Asked>& asked, Method method = Method::decide,
                       std::uint32_t hits = 0) {
-    const std::string domain = "d";
+    static const std::string domain = "d";
     response.clear();
     if (prepare(domain, asked, method, hits)) return response;
     for (std::size_t i = 0; i < call.decisions(); ++i)
@@ -117,6 +117,7 @@ struct Service {
   RateLimitCall call;
   Response response;
   limiter::Verdict verdict;  ///< of the last call
+  NamedHits names;           ///< of count_hits()
   Instant now = start;
   store::test::Received nobody;  ///< the memory store decides at once
 };

@@ -95,6 +95,68 @@ TEST_CASE("The descriptors on the way to a limit are shown until nothing matches
   CHECK(texts({{"other", "x"}}).empty());
 }
 
+TEST_CASE("The names of hits have values of requests where the flags say so") {
+  enum Flags : unsigned { none = 0, detailed = 1, valued = 2, shared = 4 };
+  const auto flagged = [](DescriptorNode made, unsigned flags) {
+    if (made.limit) made.limit->detailed_metric = (flags & detailed) != 0;
+    made.value_to_metric = (flags & valued) != 0;
+    made.share_threshold = (flags & shared) != 0;
+    return made;
+  };
+  options::RateLimitService service;
+  service.domains = {
+      {.name = "d",
+       .descriptors = {
+           node("plain", "", 1, {flagged(node("all", "", 1), detailed), node("none", "", 1)}),
+           node("pattern", "a*", 1, {flagged(node("value", "", 1), valued)}),
+           flagged(node("all", "", 1), detailed),
+           flagged(node("all_and_value", "", 1), detailed | valued),
+           flagged(node("key", "", 1, {node("below", "", 1)}), valued),
+           flagged(node("by_pattern", "a*", 1), valued),
+           flagged(node("exact", "one", 1), valued),
+           flagged(node("shared", "a*", 1), shared),
+           flagged(node("shared_value", "a*", 1), shared | valued),
+           flagged(node("common", "a*", 1, {flagged(node("all", "", 1), detailed)}),
+                   shared | detailed),
+           node("pre*", "", 1),
+       }}};
+  const struct {
+    Entries entries;
+    std::string name;
+    bool has_values;  ///< else it is always that of the file
+  } rows[] = {
+      {{{"plain", "x"}}, "d.plain", false},
+      {{{"plain", "x"}, {"none", "y"}}, "d.plain.none", false},
+      {{{"plain", "x"}, {"all", "y"}}, "d.plain_x.all_y", true},
+      {{{"pattern", "ab"}}, "d.pattern_a*", false},
+      {{{"pattern", "ab"}, {"value", "v"}}, "d.pattern_a*.value_v", true},
+      {{{"all", "x"}}, "d.all_x", true},
+      {{{"all", ""}}, "d.all_", true},
+      {{{"all_and_value", "x"}}, "d.all_and_value_x", true},
+      {{{"key", "x"}}, "d.key_x", true},
+      {{{"key", ""}}, "d.key", true},
+      {{{"key", "x"}, {"below", "y"}}, "d.key_x.below", true},
+      {{{"by_pattern", "ab"}}, "d.by_pattern_ab", true},
+      {{{"exact", "one"}}, "d.exact_one", false},
+      {{{"shared", "ab"}}, "d.shared_a*", false},
+      {{{"shared_value", "ab"}}, "d.shared_value_a*", false},
+      {{{"common", "ab"}}, "d.common_a*", true},
+      {{{"common", "ab"}, {"all", "x"}}, "d.common_a*.all_x", true},
+      {{{"common", "ab"}, {"all", ""}}, "d.common_a*.all", true},
+      {{{"prefix", "x"}}, "d.prefix_pre*", true},
+  };
+  const DescriptorRules rules(service);
+  const DomainRules& domain = *rules.find_domain("d");
+  for (const auto& row : rows) {
+    CAPTURE(row.name);
+    SearchScratch scratch;
+    CHECK(find_limit(domain, row.entries, scratch).names_values == row.has_values);
+    std::string name;
+    append_hits_name(name, "d", domain, row.entries, scratch);
+    CHECK(name == row.name);
+  }
+}
+
 TEST_CASE("A star stands for any characters") {
   const struct {
     std::string pattern, value;

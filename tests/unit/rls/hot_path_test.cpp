@@ -39,6 +39,16 @@ TEST_CASE("a request is read and answered without an allocation") {
   CHECK(allocations_in(call) == 0);
 }
 
+TEST_CASE("hits of a name with values that is counted already are counted without an allocation") {
+  test::Service service;
+  service.options.reference_metrics = true;
+  service.limit("one", 1'000).detailed_metric = true;
+  service.ask({{{{"one", "a value that does not fit into a short string"}}}});
+  const auto count = [&] { service.call.count_hits(service.names); };
+  count();
+  CHECK(allocations_in(count) == 0);
+}
+
 TEST_CASE("the dynamic metadata of an answer is written without an allocation") {
   test::Service service;
   service.limit("one", 1).metadata =
