@@ -5,9 +5,9 @@ import tempfile
 import threading
 from pathlib import Path
 
-from harness.browser import Browser
-from harness.case import Case, configuration, limited
+from harness.case import configuration, limited
 from harness.client import request_bytes
+from harness.page_case import PageCase
 from harness.services import free_port
 from harness.waiting import eventually
 
@@ -51,49 +51,6 @@ def fixed(policies, **sections):
 
 
 THREE_AN_HOUR = {"algorithm": "fixed_window", "rate": "3/1h"}
-
-
-class PageCase(Case):
-    browser = None
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.stop)
-
-    def url(self, weir):
-        return "http://%s:%d/" % weir.admin_address
-
-    def open(self, weir, **options):
-        page = self.browser.open(self.url(weir), **options)
-        self.addCleanup(page.close)
-        return page
-
-    def live(self, weir, **options):
-        """A page that shows the numbers of an event."""
-        page = self.open(weir, **options)
-        self.await_live(page)
-        return page
-
-    def await_live(self, page):
-        eventually(lambda: page.text("#feed") == "live", "the page is live")
-
-    def send(self, weir, target, count):
-        with weir.connect() as client:
-            return [client.get(target).status for _ in range(count)]
-
-    def cell(self, page, table, row, column):
-        cells = page.rows(table).get(row)
-        return cells and cells[page.columns(table).index(column)]
-
-    def await_cell(self, page, table, row, column, value):
-        eventually(lambda: self.cell(page, table, row, column) == value,
-                   f"{table}: {column} of {row} is {value}")
-
-    def assert_clean(self, page):
-        self.assertEqual(page.violations(), [])
-        self.assertEqual(page.problems(), [])
 
 
 class Numbers(PageCase):
