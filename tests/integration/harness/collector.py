@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -15,6 +14,7 @@ from .waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON = ROOT / "build" / "peers" / "otlp" / "bin" / "python"
+OTELCOL = ROOT / "build" / "tools" / "collector"
 
 
 def reply(body=b"{}", status="200 OK", fields=()):
@@ -135,9 +135,9 @@ class RealProcess:
     """A collector of OpenTelemetry that writes what it gets to its log. Skips the test if there is none."""
 
     def __init__(self):
-        program = os.environ.get("WEIR_OTELCOL") or shutil.which("otelcol") or shutil.which("otelcol-contrib")
-        if program is None:
-            raise unittest.SkipTest("no collector: set WEIR_OTELCOL to the path of otelcol")
+        program = os.environ.get("WEIR_OTELCOL") or str(OTELCOL)
+        if not os.path.exists(program):
+            raise unittest.SkipTest("the collector is not built: run script/bootstrap collector")
         self._directory = tempfile.TemporaryDirectory(prefix="weir-otelcol-")
         self._log = Path(self._directory.name) / "log"
         port = free_port()
