@@ -1,4 +1,4 @@
-// The seed of the tests that use random histories.
+// The seed and the length of random histories.
 #pragma once
 
 #include <cstdint>
@@ -34,5 +34,17 @@ class TestSeed {
       Catch::MessageBuilder("INFO", CATCH_INTERNAL_LINEINFO, Catch::ResultWas::Info)
       << "WEIR_TEST_SEED=" << value()};
 };
+
+/// Returns how many steps of a random history run: all of them, and a tenth under a sanitizer, with
+/// which a step takes several times as long. A sanitizer reports what the code does to memory and
+/// threads, for which a tenth is enough; the release build compares the results of all steps.
+template <class Count>
+constexpr Count history_length(Count all) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return all / 10;
+#else
+  return all;
+#endif
+}
 
 }  // namespace weir

@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "contract/store_model.hpp"
+#include "seed.hpp"
 
 namespace weir::store::test {
 
@@ -196,7 +197,7 @@ inline std::vector<rules::Policy> policies_of(rules::Algorithm algorithm) {
 struct Walk {
   std::uint64_t seed = 1;
   std::uint64_t identities = 20;
-  int steps = 10'000;
+  int steps = history_length(10'000);
   bool clock_steps_back = false;
   bool policies_change = false;
   bool overrides_change = false;

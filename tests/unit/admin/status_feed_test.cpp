@@ -162,7 +162,7 @@ TEST_CASE("a page without memory for the events leaves them to the next one") {
   bool has_failed = true;
   for (std::size_t number = 1; has_failed; ++number) {
     CAPTURE(number);
-    World world({.event_interval = 10ms});
+    World world({.event_interval = 1ms});
     OpenPage first(world.io, world.feed);
     while (first.reader.available() == 0)
       world.io.run_one();

@@ -47,7 +47,7 @@ TEST_CASE("stopping waits for the running step, whose end is not reported") {
   thread.stop();  // nothing runs yet
   REQUIRE(thread.run([&] {
     has_begun.release();
-    for (int i = 0; i < 1000; ++i)
+    for (int i = 0; i < 100; ++i)
       std::this_thread::yield();
     has_run = true;
   }));

@@ -107,7 +107,7 @@ void check_random_requests(const rules::Definition& definition, std::mt19937_64&
   }
   const auto ladder = RateLadder::make(rates, {.is_shadow = is_shadow, .has_holds = has_holds});
   Instant now{seconds(1'000'000'000)};
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < history_length(3'000); ++i) {
     // Bursts, and pauses in which keys become whole and are dropped.
     now += Duration{below(100) == 0 ? below(20'000'000) : below(3) * below(300'000)};
     std::vector<LadderClaim> claims;

@@ -250,7 +250,7 @@ TEST_CASE("patterns agree with a model") {
   const TestSeed seed;
   std::mt19937 random{seed};
   const std::vector<std::string> parts{"/a", "/b", "/", "/*", "/ab"};
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < history_length(20'000); ++i) {
     std::string pattern;
     std::string path;
     for (auto count = random() % 4; count-- > 0;)

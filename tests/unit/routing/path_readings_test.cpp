@@ -177,7 +177,7 @@ TEST_CASE("random paths: no reading has an escape that can be decoded, and the f
   const std::vector<std::string> parts{"/",   "//",  "a",   "A",   ".",   "..",  ";x",  "%2e",
                                        "%2F", "%5C", "%41", "%25", "%3b", "%00", "b/c", "%"};
   PathReadings readings;
-  for (int i = 0; i < 50'000; ++i) {
+  for (int i = 0; i < history_length(50'000); ++i) {
     std::string path = "/";
     for (auto length = random() % 8; length > 0; --length)
       path += parts[random() % parts.size()];

@@ -197,7 +197,7 @@ TEST_CASE("no captured text adds a segment, a dot segment or a query") {
   const TestSeed seed;
   std::mt19937 random(seed);
   int matched = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < history_length(20'000); ++i) {
     std::string path = "/in/";
     for (auto n = random() % 6; n != 0; --n)
       path += pieces[random() % std::size(pieces)];

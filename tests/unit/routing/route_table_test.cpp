@@ -141,7 +141,7 @@ TEST_CASE("candidates agree with a model that tries one reading after the other"
   std::mt19937 random(seed);
   const std::vector<std::string> patterns{"/a", "/a/", "/A/*", "/*/b", "/a/**", "/b/{id}", "/b"};
   const std::vector<std::string> parts{"/a", "/A", "/b", "/", "/..", "/.", ";x", "//", "/a/b"};
-  for (int i = 0; i < 5'000; ++i) {
+  for (int i = 0; i < history_length(5'000); ++i) {
     TableRoutes routes;
     std::vector<std::string> chosen;
     for (auto count = 1 + random() % 4; count > 0; --count)

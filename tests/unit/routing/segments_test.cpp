@@ -52,7 +52,7 @@ TEST_CASE("the normal form is its own normal form") {
   const TestSeed seed;
   std::mt19937 random(seed);
   const std::string alphabet = "/./a..;%";
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < history_length(20'000); ++i) {
     std::string path = "/";
     for (unsigned length = random() % 16; length > 0; --length)
       path += alphabet[random() % alphabet.size()];

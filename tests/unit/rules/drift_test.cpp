@@ -1,12 +1,13 @@
 // No drift: after ten million takings of whatever is there, the count is exact to the unit.
 #include "catch.hpp"
+#include "seed.hpp"
 #include "sequence.hpp"
 
 namespace weir::rules::test {
 
 namespace {
 
-constexpr std::int64_t steps = 10'000'000;
+constexpr std::int64_t steps = history_length(std::int64_t{10'000'000});
 
 /// Takes all there is at every step; what a rate of count/per emits is floor(elapsed * count /
 /// per), and the capacity was there at the start.

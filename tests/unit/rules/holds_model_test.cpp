@@ -346,7 +346,7 @@ constexpr Algorithm charging[] = {Algorithm::fixed_window,   Algorithm::attribut
 
 TEST_CASE("holds: random histories stay within the definition and what requests in flight exceed") {
   for (const Algorithm algorithm : charging)
-    check_histories(algorithm, 1'500);
+    check_histories(algorithm, history_length(1'500));
 }
 
 TEST_CASE("holds: 100,000 random histories of each algorithm", "[.holds]") {

@@ -79,7 +79,7 @@ TEST_CASE("Random holds survive the eviction of other keys") {
   const auto rate = policy(rules::Algorithm::token_bucket, 5, 60s);
   std::map<std::uint64_t, std::int64_t> in_flight;
   std::uint64_t sum = 0;
-  for (int step = 0; step < 20'000; ++step) {
+  for (int step = 0; step < history_length(20'000); ++step) {
     const Instant now = epoch + 1ms * step;
     const std::uint64_t who = random() % 60;
     const Claim slot = holding(slots, who, 1);

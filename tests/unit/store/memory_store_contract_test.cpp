@@ -1,6 +1,7 @@
 #include "catch.hpp"
 #include "contract/random_requests.hpp"
 #include "contract/store_contract.hpp"
+#include "seed.hpp"
 #include "unit/store/memory_store_under_test.hpp"
 
 namespace weir::store::test {
@@ -47,8 +48,9 @@ TEST_CASE("The memory store reads overrides that are put, removed and end, as th
   for (const auto algorithm : algorithms) {
     DYNAMIC_SECTION(to_string(algorithm)) {
       MemoryStoreUnderTest store(1'000);
-      agrees_with_model(store, policies_of(algorithm),
-                        {.seed = 23, .identities = 5, .steps = 10'000, .overrides_change = true});
+      agrees_with_model(
+          store, policies_of(algorithm),
+          {.seed = 23, .identities = 5, .steps = history_length(10'000), .overrides_change = true});
     }
   }
 }

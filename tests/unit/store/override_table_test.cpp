@@ -191,7 +191,7 @@ TEST_CASE("A table agrees with a map, whatever the history") {
   Calls calls;
   std::map<std::pair<std::uint64_t, std::string>, Override> model;
   Instant now = epoch;
-  for (int step = 0; step < 5'000; ++step) {
+  for (int step = 0; step < history_length(5'000); ++step) {
     now += Duration{below(3)};
     std::erase_if(model,
                   [&](const auto& one) { return one.second.until && *one.second.until <= now; });

@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "contract/store_model.hpp"
+#include "seed.hpp"
 
 namespace weir::store::test {
 namespace {
@@ -133,7 +134,7 @@ TEST_CASE("A remembered state never promises more than the store would decide") 
     for (std::size_t i = 0; i < policies.size(); ++i) {
       CAPTURE(to_string(policies[i].algorithm), i, transit_us);
       History history(policies[i], i + 1, transit_us);
-      for (int step = 0; step < 4'000; ++step)
+      for (int step = 0; step < history_length(4'000); ++step)
         history.step();
       CHECK(history.denials > 20);
       CHECK(history.exact > 0);

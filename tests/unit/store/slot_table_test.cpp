@@ -4,6 +4,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "seed.hpp"
 #include "store/key_hash.hpp"
 
 namespace weir::store {
@@ -55,7 +56,7 @@ TEST_CASE("A slot table does what a map does") {
     const std::uint64_t home = random() % 5 == 0 ? ~std::uint64_t{0} << 56 : random() % 64 << 58;
     return home + random() % 97 + 1;
   };
-  for (int step = 0; step < 30'000; ++step) {
+  for (int step = 0; step < history_length(30'000); ++step) {
     const std::uint64_t hash = any_hash();
     Slot* slot = table.find(hash);
     REQUIRE((slot != nullptr) == model.contains(hash));

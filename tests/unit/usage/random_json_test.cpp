@@ -120,12 +120,7 @@ std::string framed(const std::vector<std::string>& documents, std::string_view t
   return body;
 }
 
-// One thread is all that this test has, so ThreadSanitizer gets a short run.
-#if defined(__SANITIZE_THREAD__)
-constexpr unsigned documents_read = 4'000;
-#else
-constexpr unsigned documents_read = 40'000;
-#endif
+constexpr unsigned documents_read = history_length(40'000U);
 
 TEST_CASE("random documents have the counts that a real parser finds, however they are divided") {
   constexpr unsigned seed = 20261123;
@@ -168,7 +163,7 @@ TEST_CASE("damaged documents give the same answer however they are divided") {
   const TestSeed seed;
   RandomText random(seed);
   constexpr std::string_view bytes = "{}[]\",:\\u0e-\n\r ";
-  for (int round = 0; round < 5000; ++round) {
+  for (int round = 0; round < history_length(5'000); ++round) {
     std::string body = random.document() + random.document();
     for (unsigned changes = 1 + random.below(3); changes > 0; --changes)
       body[random.below(static_cast<unsigned>(body.size()))] =
