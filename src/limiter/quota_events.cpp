@@ -67,8 +67,8 @@ bool QuotaEvents::is_marked(const QuotaEvent& event) const {
          mark->ends_us.load(std::memory_order_relaxed) > to_us(event.window.earlier_until);
 }
 
-/// With the lock.
-void QuotaEvents::mark(const QuotaEvent& event, Instant ends_at) {
+/// With the lock. Returns false if its set has no room.
+bool QuotaEvents::mark(const QuotaEvent& event, Instant ends_at) {
   if (memory_ == nullptr) {
     memory_ = std::make_unique<Set[]>(sets);
     table_.store(memory_.get(), std::memory_order_release);
@@ -78,18 +78,19 @@ void QuotaEvents::mark(const QuotaEvent& event, Instant ends_at) {
   if (mark == nullptr) {
     mark = std::ranges::min_element(memory_[hash & (sets - 1)], {},
                                     [](const Mark& one) { return one.ends_us.load(); });
+    if (mark->ends_us > to_us(event.at)) return false;
     mark->ends_us = 0;
     mark->hash = hash;
   }
   mark->ends_us = to_us(ends_at);
+  return true;
 }
 
 void QuotaEvents::raise(const QuotaEvent& event) {
   if (is_marked(event)) return;
   const std::lock_guard lock(mutex_);
   if (is_marked(event)) return;
-  mark(event, event.window.ends_at);
-  if (pending_.size() < most_pending) {
+  if (mark(event, event.window.ends_at) && pending_.size() < most_pending) {
     pending_.push_back(event);
   } else {
     ++counts_[{event.key.policy_id, event.percent}][static_cast<std::size_t>(EventResult::dropped)];

@@ -65,7 +65,7 @@ EventWindow event_window(const LimitVerdict& limit, Instant asked_at);
 enum class EventResult : std::uint8_t {
   logged,
   elsewhere,  ///< another instance has reported it
-  dropped,    ///< no reader took it in time
+  dropped,    ///< no reader took it in time, or there are too many marks
 };
 inline constexpr std::size_t event_result_count = 3;
 using EventCounts = std::array<std::uint64_t, event_result_count>;
@@ -73,16 +73,17 @@ using EventCounts = std::array<std::uint64_t, event_result_count>;
 /// Thread-safe. Takes its lock, and its memory, only for events that are not known yet.
 class QuotaEvents {
  public:
-  static constexpr std::size_t sets = 4096;
-  static constexpr std::size_t entries_per_set = 4;
+  // 65,536 marks of 16 bytes. Half as many fill hardly any set.
+  static constexpr std::size_t sets = 8192;
+  static constexpr std::size_t entries_per_set = 8;
   static constexpr std::size_t most_pending = 1024;
 
   /// `seed`: random in production, so that clients cannot choose keys that share a set.
   explicit QuotaEvents(std::uint64_t seed) : hash_(seed) {}
 
   /// Keeps the event, unless the same was raised in its window. Beyond `most_pending` it is
-  /// dropped, until its next window. With more marks than entries in a set, the one whose window
-  /// ends first is forgotten.
+  /// dropped, until its next window. It is also dropped while all marks of its set are those of
+  /// windows that have not ended, because it could be raised again and again.
   void raise(const QuotaEvent& event);
   /// Returns the first `most` events that were not taken yet, in their order.
   std::vector<QuotaEvent> take(std::size_t most = most_pending);
@@ -111,7 +112,7 @@ class QuotaEvents {
 
   std::uint64_t hash_of(const store::Key& key, int percent) const;
   bool is_marked(const QuotaEvent& event) const;
-  void mark(const QuotaEvent& event, Instant ends_at);
+  bool mark(const QuotaEvent& event, Instant ends_at);
   Mark* find(std::uint64_t hash) const;
 
   store::KeyHash hash_;

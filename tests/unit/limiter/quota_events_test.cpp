@@ -291,6 +291,27 @@ TEST_CASE("an event of another instance lasts until the end of its window") {
   CHECK(events.take().size() == 1);
 }
 
+TEST_CASE("many keys have their events once, and those without room for a mark are dropped") {
+  QuotaEvents events(7);
+  const auto raise_all = [&](std::uint64_t keys, Instant at) {
+    std::size_t raised = 0;
+    for (std::uint64_t key = 0; key < keys; ++key) {
+      events.raise(event_of(key, 100s, at));
+      raised += events.take().size();
+    }
+    return raised;
+  };
+  constexpr std::uint64_t many = 10'000;
+  constexpr std::uint64_t too_many = 4 * QuotaEvents::sets * QuotaEvents::entries_per_set;
+  CHECK(raise_all(many, epoch) == many);
+  CHECK(raise_all(many, epoch + 1s) == 0);
+  CHECK(count_of(events, EventResult::dropped) == 0);
+  const std::size_t raised = raise_all(too_many, epoch + 2s);
+  CHECK(count_of(events, EventResult::dropped) == too_many - many - raised);
+  CHECK(raise_all(many, epoch + 3s) == 0);
+  CHECK(raise_all(many, epoch + 200s) == many);  // the windows have ended
+}
+
 TEST_CASE("events that nobody takes are bounded, and those beyond are counted") {
   QuotaEvents events(3);
   constexpr std::uint64_t more = 5;
