@@ -24,8 +24,9 @@ using config::Key;
 
 constexpr std::size_t most_steps = 100'000;
 constexpr Instant default_start = instant_from_us(1'767'225'600'000'000);  // 2026-01-01T00:00:00Z
-/// So that no step is after the year 9999, the last one that a time can be written of.
-constexpr Instant latest_start = instant_from_us(253'055'232'000'000'000);  // 9989-01-01T00:00:00Z
+/// So that no step is after 2106-02-07, the last day of the memory store, which counts seconds in
+/// 32 bits.
+constexpr Instant latest_start = instant_from_us(3'944'678'400'000'000);  // 2095-01-01T00:00:00Z
 
 /// A scenario while it is read.
 struct Reading {

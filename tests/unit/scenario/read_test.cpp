@@ -138,7 +138,7 @@ TEST_CASE("Every problem of a scenario has its position, its key and what to wri
       {head + "- {at: 10s, " + url + ", response: {until: 9}}",
        R"(steps[0].response.until: a duration needs a unit)"},
       {"config: weir.yaml\nstart: 9999-12-31T23:59:59-01:00\nsteps: [{" + url + "}]",
-       "2:8: start: expected a time until 9989-01-01T00:00:00Z"},
+       "2:8: start: expected a time until 2095-01-01T00:00:00Z"},
       {"variables: {A: b}\n" + head + "- {" + url + "}",
        "1:16: variables.A: the configuration does not have ${A}; correct the name"},
       {head + "- {at: 99999999999999999999d, " + url + "}",
