@@ -22,7 +22,7 @@ constexpr UrlForms key_url_forms{
     .schemes = "https://HOST/PATH or http://HOST/PATH",
     .expected = "https://HOST/PATH, such as https://issuer.example/.well-known/jwks.json"};
 
-/// The text in the file, if it has a variable, else the URL. A query may have a key of the issuer.
+/// The text in the file, if it has a variable, else the URL; without a query, which may be secret.
 std::string shown(const Cursor& in, const std::string& url) {
   const std::string text = in.shown(url);
   return text.substr(0, text.find('?'));
@@ -51,6 +51,8 @@ void read_url(const Cursor& in, Jwks& to) {
   if (!text) return;
   Result<http::Url> url = parse_key_url(*text);
   if (!url) return in.error(url.error().message + variable_hint(in.node().text));
+  // A query may have a key of the issuer.
+  if (text->find('?') != std::string::npos) in.note_secret(holds_variable(in.node().text));
   to.provider.keys_from.url = *text;
   to.keys.url = *std::move(url);
   to.keys.shown = shown(in, *text);

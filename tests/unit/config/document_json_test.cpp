@@ -46,7 +46,10 @@ admin: {address: "127.0.0.1:9090", token: token-in-the-file}
 identity_secret: ${IDENTITY_SECRET}
 store: {type: redis, redis: {url: "redis://:password-in-the-file@127.0.0.1/0", replicas: 2}}
 upstreams: {api: {servers: [{url: "http://127.0.0.1:1"}]}}
-jwt_providers: {idp: {algorithms: [HS256], secret: a-secret-of-the-issuer-in-the-file}}
+jwt_providers:
+  idp: {algorithms: [HS256], secret: a-secret-of-the-issuer-in-the-file}
+  keyed: {algorithms: [ES256], jwks: {url: "https://issuer.example/keys?key=in-the-file"}}
+  plain: {algorithms: [ES256], jwks: {url: "https://issuer.example/keys"}}
 routes:
   - match: {headers: {x-edge: from-the-edge-only}}
     upstream: api
@@ -59,6 +62,8 @@ routes:
   CHECK(found["store"]["redis"]["url"] == hidden_secret);
   CHECK(found["store"]["redis"]["replicas"] == 2);
   CHECK(found["jwt_providers"]["idp"]["secret"] == hidden_secret);
+  CHECK(found["jwt_providers"]["keyed"]["jwks"]["url"] == hidden_secret);
+  CHECK(found["jwt_providers"]["plain"]["jwks"]["url"] == "https://issuer.example/keys");
   const json& route = found["routes"][0];
   CHECK(route["match"]["headers"]["x-edge"] == hidden_secret);
   CHECK(route["request_headers"]["set"]["authorization"] == hidden_secret);
