@@ -19,16 +19,18 @@ std::vector<std::string_view> running_names(const Entries& entries) {
 }
 
 status::TopKeys shown(const TopList& list) {
-  const auto most = [](const TopKey& key, KeyEvent event) {
-    return key.counts[static_cast<std::size_t>(event)].most;
+  const auto count = [](const TopKey& key, KeyEvent event) {
+    return key.counts[static_cast<std::size_t>(event)];
   };
   status::TopKeys shown{.window = list.window};
   for (const TopKey& key : list.keys) {
     shown.keys.push_back({.identity = key.identity,
                           .policy = key.policy,
                           .route = key.route,
-                          .requests = most(key, KeyEvent::request),
-                          .denied = most(key, KeyEvent::denial)});
+                          .requests = count(key, KeyEvent::request).most,
+                          .denied = count(key, KeyEvent::denial).most,
+                          .requests_error = count(key, KeyEvent::request).error,
+                          .denied_error = count(key, KeyEvent::denial).error});
     append_hex(shown.keys.back().hash, key.hash);
   }
   return shown;

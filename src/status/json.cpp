@@ -129,6 +129,10 @@ std::string json_of(const TopKey& key) {
       .text("route", key.route)
       .number("requests", whole(key.requests))
       .number("denied", whole(key.denied))
+      .json("error", json::Object()
+                         .number("requests", whole(key.requests_error))
+                         .number("denied", whole(key.denied_error))
+                         .str())
       .str();
 }
 

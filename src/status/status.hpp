@@ -116,7 +116,8 @@ struct TopKey {
   std::string hash{};      ///< of the identity, as in the access log
   std::string policy{};
   std::string route{};
-  std::uint64_t requests = 0, denied = 0;  ///< in the window
+  std::uint64_t requests = 0, denied = 0;              ///< in the window, at most
+  std::uint64_t requests_error = 0, denied_error = 0;  ///< how much less they may be
 };
 
 struct TopKeys {

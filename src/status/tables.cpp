@@ -97,12 +97,19 @@ void write_policies(std::string& out, const Report& report) {
   table.omitted(report.omitted.policies);
 }
 
+/// One number, or the range that it is in.
+std::string bounded_text(std::uint64_t most, std::uint64_t error) {
+  const std::string least = error > 0 ? std::to_string(most - error) + "\u2013" : "";
+  return least + std::to_string(most);
+}
+
 void write_top(std::string& out, const TopKeys& top) {
   Table table(out, "Most denied keys of the last " + duration_text(top.window),
               {"key", "identity", "policy", "route", "denied", "requests"});
   for (const TopKey& key : top.keys) {
-    table.row(key.hash, {key.identity, key.policy, key.route, std::to_string(key.denied),
-                         std::to_string(key.requests)});
+    table.row(key.hash,
+              {key.identity, key.policy, key.route, bounded_text(key.denied, key.denied_error),
+               bounded_text(key.requests, key.requests_error)});
   }
 }
 

@@ -13,6 +13,11 @@ function totalText(number) {
   return number.toLocaleString('en');
 }
 
+/* One number, or the range that it is in. */
+function boundedText(most, error) {
+  return error > 0 ? `${totalText(most - error)}\u2013${totalText(most)}` : totalText(most);
+}
+
 function durationText(seconds) {
   if (seconds < 1e-3) return `${Math.round(seconds * 1e6)} \u00b5s`;
   if (seconds < 1) return `${(seconds * 1e3).toFixed(seconds < 0.01 ? 1 : 0)} ms`;

@@ -96,7 +96,8 @@ function makeTables() {
       row => totalText(row.denied.total), row => totalText(row.decisions.total)]),
     top: new Table('top', [
       row => ({text: row.hash, style: 'key'}), row => row.identity, row => row.policy, row => row.route,
-      row => ({text: totalText(row.denied), style: row.denied > 0 ? 'alarm' : ''}), row => totalText(row.requests)]),
+      row => ({text: boundedText(row.denied, row.error.denied), style: row.denied > 0 ? 'alarm' : ''}),
+      row => boundedText(row.requests, row.error.requests)]),
     routes: new Table('routes', [
       row => row.name, row => alarming(row.denied), row => rateText(row.requests), row => rateText(row.client_errors),
       row => alarming(row.server_errors), row => percentileText(row.duration, 'p50'),

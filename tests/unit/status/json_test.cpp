@@ -134,17 +134,20 @@ TEST_CASE("the memory store has neither nodes nor instances, and top keys are li
                           .policy = "p",
                           .route = "r",
                           .requests = 9,
-                          .denied = 4}}};
+                          .denied = 4,
+                          .requests_error = 2}}};
   const json made = json::parse(to_json({.report = compare(nullptr, status)}));
   CHECK(made["store"] ==
         json{{"type", "memory"}, {"up", true}, {"memory_keys", 5}, {"memory_evictions", 2}});
-  CHECK(made["top"] == json{{"window", 60.0},
-                            {"keys", json::array({{{"identity", "api_key"},
-                                                   {"hash", "abc"},
-                                                   {"policy", "p"},
-                                                   {"route", "r"},
-                                                   {"requests", 9},
-                                                   {"denied", 4}}})}});
+  CHECK(made["top"] ==
+        json{{"window", 60.0},
+             {"keys", json::array({{{"identity", "api_key"},
+                                    {"hash", "abc"},
+                                    {"policy", "p"},
+                                    {"route", "r"},
+                                    {"requests", 9},
+                                    {"denied", 4},
+                                    {"error", {{"requests", 2}, {"denied", 0}}}}})}});
 }
 
 TEST_CASE("the JSON is one line, whatever the texts are") {

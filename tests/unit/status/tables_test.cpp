@@ -90,10 +90,11 @@ TEST_CASE("the keys that are denied most have a table, if they are counted") {
                           .policy = "p",
                           .route = "search",
                           .requests = 9,
-                          .denied = 4}}};
+                          .denied = 4,
+                          .requests_error = 2}}};
   const std::string html = tables_of(compare(nullptr, status));
   CHECK(contains(html, "<caption>Most denied keys of the last 60.0 s</caption>"));
-  CHECK(row_of(html, "c0ffee00") == "api_key p search 4 9");
+  CHECK(row_of(html, "c0ffee00") == "api_key p search 4 7\u20139");
 }
 
 TEST_CASE("without rates the page explains how to get them") {
