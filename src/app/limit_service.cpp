@@ -250,19 +250,21 @@ void LimitService::show(Call& call, const store::EntryReport* entries) {
   rules::Decision& decision = call.decision;
   const bool is_denied = denies_all(*call.config, *query.policy);
   if (is_denied) decision = {};
+  const bool never_passes = is_denied || decision.override_effect == rules::OverrideEffect::denied;
   json::Object body;
   body.text("store", call.is_shared ? "redis" : "memory");
   if (!query.key.identity.empty()) body.text("identity", query.key.identity);
   body.text("hash", to_hex(query.key.hash))
       .text("policy", query.policy->name)
-      .text("algorithm", rules::to_string(query.policy->numbers.algorithm))
-      .json("numbers", is_denied ? json::Object().flag("denied", true).text("from", "file").str()
+      .text("algorithm", rules::to_string(query.policy->numbers.algorithm));
+  if (!query.plan.empty()) body.text("plan", query.plan);
+  body.json("numbers", is_denied ? json::Object().flag("denied", true).text("from", "file").str()
                                  : numbers_text(decision, query))
       .number("remaining", decision.remaining)
       .number("held", decision.held_by_others)
       .json("reset_after", seconds(decision.reset_after))
       .json("retry_after",
-            is_denied || decision.remaining > 0 ? "null" : seconds(decision.more_after));
+            never_passes || decision.remaining > 0 ? "null" : seconds(decision.more_after));
   if (entries != nullptr) add_entries(body, *entries, *query.policy);
   answers_.answer(call, {.content_type = "application/json", .body = body.str() + '\n'});
 }

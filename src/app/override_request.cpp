@@ -340,6 +340,15 @@ Result<OverrideQuery> read_override_query(std::string_view query, const Override
   return result;
 }
 
+/// Returns the plan of a key whose requests are not known: that of a file, else the default.
+std::optional<std::size_t> plan_of_key(std::string_view identity, const Hash128& key,
+                                       const config::Config& config) {
+  const identity::Definition* const found = find_identity(identity, config);
+  if (found == nullptr) return config.limiter.plans.default_plan;
+  const auto index = static_cast<std::size_t>(found - config.limiter.identities.data());
+  return limiter::plan_of(config.limiter.plans, index, key);
+}
+
 Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContext& context) {
   auto given = read_parameters(query, limit_parameters);
   if (!given) return given.error();
@@ -361,10 +370,18 @@ Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContex
       find_override_key({.identity = (*given)["identity"], .key = (*given)["key"]}, context.config);
   if (!key) return key.error();
   LimitQuery result{.key = *key, .policy = *found, .policy_id = id_of(policy, context)};
-  if (const std::string& plan = (*given)["plan"]; !plan.empty()) {
-    const auto index = find_plan(plan, context.config);
-    if (!index) return index.error();
-    result.planned = (*found)->under(*index);
+  const limiter::Plans& plans = context.config.limiter.plans;
+  std::optional<std::size_t> plan;
+  if (const std::string& name = (*given)["plan"]; !name.empty()) {
+    const auto named = find_plan(name, context.config);
+    if (!named) return named.error();
+    plan = *named;
+  } else {
+    plan = plan_of_key((*given)["identity"], key->hash, context.config);
+  }
+  if (plan) {
+    result.plan = plans.names[*plan];
+    result.planned = (*found)->under(*plan);
   }
   return result;
 }

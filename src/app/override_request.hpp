@@ -74,7 +74,10 @@ struct LimitQuery {
   OverrideKey key;
   const limiter::Policy* policy = nullptr;  ///< of the configuration
   std::uint32_t policy_id = 0;
-  /// The terms under the plan that is named; nullptr: those of the policy.
+  /// The plan that is named, else that of the key in a file of plans, else the default; empty:
+  /// there is none. A view into the configuration.
+  std::string_view plan{};
+  /// The terms under this plan; nullptr: those of the policy.
   const limiter::PlannedTerms* planned = nullptr;
 
   /// Under the plan the policy does not limit.

@@ -186,7 +186,9 @@ std::string line_of_limit(const ordered_json& limit) {
   if (numbers.contains("denied")) return line + "denied by " + source;
   if (numbers.contains("unlimited")) return line + "unlimited by " + source;
   line += reply_text(limit.at("remaining")) + " of " + reply_text(numbers.at("limit")) + " left";
-  if (from != "policy") line += " (limit of " + source + ")";
+  if (from != "policy")
+    line +=
+        " (limit of " + source + (from == "plan" ? ' ' + reply_text(limit.at("plan")) : "") + ")";
   if (limit.at("held") != 0) line += ", " + reply_text(limit.at("held")) + " held";
   if (!limit.at("retry_after").is_null())
     line += ", the next after " + reply_text(limit.at("retry_after")) + " s";

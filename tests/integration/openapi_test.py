@@ -255,7 +255,10 @@ class Answers(AnswersCase):
         for members in ({"rate": "9/1h", "until": in_an_hour(), "note": "launch"}, {"deny": True}, {"plan": "gold"},
                         {"unlimited": True, "until": in_an_hour()}):
             self.put(weir, policy="per_key", **members)
-            numbers = self.expect(200, weir, "GET", limits_of("a")).json()["numbers"]
+            state = self.expect(200, weir, "GET", limits_of("a")).json()
+            numbers = state["numbers"]
+            if "deny" in members:
+                self.assertIsNone(state["retry_after"])
             self.assertEqual((numbers["from"], "ends_after" in numbers), ("override", "until" in members))
             listed = self.expect(200, weir, "GET", "/v1/overrides?identity=api_key&key=a").json()["overrides"]
             self.assertEqual([one["policy"] for one in listed], ["per_key"])

@@ -50,6 +50,22 @@ class Files(PlanCase):
         self.assertIn(f"info plan file {self.file}: file read again, 3 identities", self.weir.stderr)
         self.assertNotIn("acme", self.weir.stderr)
 
+    def test_the_state_of_a_key_is_that_of_its_plan(self):
+        self.file.write_text("acme\tgold\n")
+        self.begin(default_plan="free", admin={"address": "127.0.0.1:0"})
+        for key, plan, limit in (("acme", "gold", 5), ("other", "free", 3)):
+            self.assertEqual(self.quota(key), limit)
+            with self.connect_admin(self.weir) as admin:
+                state = admin.get(f"/v1/limits?policy=p&identity=api_key&key={key}").json()
+                by_hash = admin.get(f"/v1/limits?policy=p&identity=api_key&key=hash:{state['hash']}").json()
+                named = admin.get(f"/v1/limits?policy=p&identity=api_key&key={key}&plan=internal").json()
+            self.assertEqual((state["plan"], state["numbers"]["limit"], state["remaining"]), (plan, limit, limit - 1))
+            self.assertEqual((by_hash["plan"], by_hash["numbers"]), (plan, state["numbers"]))
+            self.assertEqual((named["plan"], named["numbers"]), ("internal", {"unlimited": True, "from": "plan"}))
+        shown = run("limits", "show", "--identity", "api_key", "--policy", "p", "--key", "acme",
+                    "--admin", "http://{}:{}".format(*self.weir.admin_address))
+        self.assertIn("4 of 5 left (limit of the plan gold)", shown.stdout)
+
     def test_the_last_good_file_stays(self):
         self.file.write_text("acme\tgold\n")
         self.begin()

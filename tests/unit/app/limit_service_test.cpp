@@ -148,8 +148,9 @@ TEST_CASE("The state of a key in the memory store is shown and not charged") {
     CHECK(body["identity"] == "api_key");
     CHECK(body["policy"] == "rate");
     CHECK(body["algorithm"] == "fixed_window");
-    CHECK(body["numbers"] == nlohmann::json({{"limit", 10}, {"window", 3600}, {"from", "policy"}}));
-    CHECK(body["remaining"] == 10);
+    CHECK(body["plan"] == "gold");  // the default
+    CHECK(body["numbers"] == nlohmann::json({{"limit", 30}, {"window", 3600}, {"from", "plan"}}));
+    CHECK(body["remaining"] == 30);
     CHECK(body["held"] == 0);
     CHECK_FALSE(body.contains("entries"));
     CHECK(body["retry_after"] == nullptr);
