@@ -26,7 +26,10 @@ struct ClientSession::ClientCallbacks : SharedCallbacks {
   }
 
   static void take_frame(ClientSession& self, const nghttp2_frame& frame, Stream* stream) {
-    if (frame.hd.type == NGHTTP2_GOAWAY) self.is_ending_ = true;
+    if (frame.hd.type == NGHTTP2_GOAWAY) {
+      self.is_ending_ = true;
+      self.goaway_code_ = frame.goaway.error_code;
+    }
     if (frame.hd.type == NGHTTP2_SETTINGS) self.has_settings_ = true;
     if (frame.hd.type == NGHTTP2_RST_STREAM && stream != nullptr) stream->was_reset_ = true;
     const bool is_message = frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA;
@@ -131,6 +134,16 @@ void ClientSession::forget(Stream& stream, ErrorCode code) {
 bool was_refused(const Stream& stream) {
   return stream.is_closed() &&
          (stream.closed_with() == NGHTTP2_REFUSED_STREAM || !stream.was_sent());
+}
+
+StreamCut cut_of(const ClientSession& session, const Stream& stream) {
+  const std::uint32_t code = stream.closed_with();
+  if (stream.was_reset()) {
+    return {.by = code == NGHTTP2_REFUSED_STREAM ? StreamCut::By::refusal : StreamCut::By::reset,
+            .code = code};
+  }
+  if (session.is_ending()) return {.by = StreamCut::By::goaway, .code = session.goaway_code()};
+  return {};
 }
 
 }  // namespace weir::http2

@@ -45,6 +45,8 @@ class ClientSession : public SessionCore {
   bool has_settings() const { return has_settings_; }
   /// True if the server has announced that it ends the connection (GOAWAY).
   bool is_ending() const { return is_ending_; }
+  /// The error code of its last GOAWAY; see error_name().
+  std::uint32_t goaway_code() const { return goaway_code_; }
 
  private:
   struct ClientCallbacks;
@@ -52,11 +54,30 @@ class ClientSession : public SessionCore {
   const std::size_t max_streams_;
   bool takes_streams_ = true;
   bool is_ending_ = false;
+  std::uint32_t goaway_code_ = 0;
   bool has_settings_ = false;
 };
 
 /// True if the server has not processed the request of a closed stream, so that it may be sent
 /// again whatever its method (RFC 9113 section 8.7).
 bool was_refused(const Stream& stream);
+
+/// How the server ended a stream before its response was complete.
+struct StreamCut {
+  enum class By : std::uint8_t {
+    connection,  ///< the connection ended without a reason
+    refusal,     ///< RST_STREAM with REFUSED_STREAM
+    reset,       ///< RST_STREAM with another code
+    goaway,  ///< the stream is beyond the last one of a GOAWAY, or the connection ended after it
+  };
+
+  By by = By::connection;
+  std::uint32_t code = 0;  ///< of the reset or of the GOAWAY; see error_name()
+
+  friend bool operator==(const StreamCut&, const StreamCut&) = default;
+};
+
+/// `stream` is closed, or its connection has ended.
+StreamCut cut_of(const ClientSession& session, const Stream& stream);
 
 }  // namespace weir::http2

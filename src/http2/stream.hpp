@@ -11,17 +11,9 @@
 
 #include "http/field_section.hpp"
 #include "http/header_list.hpp"
+#include "http2/error_code.hpp"
 
 namespace weir::http2 {
-
-/// The error codes that Weir sends (RFC 9113 section 7).
-enum class ErrorCode : std::uint32_t {
-  none = 0,
-  protocol_error = 1,
-  internal_error = 2,
-  cancel = 8,
-  enhance_your_calm = 11,
-};
 
 class Stream {
  public:

@@ -77,6 +77,12 @@ class Line {
     out_.add(key);
     return value.empty() ? null() : quoted(value);
   }
+  /// A word, and a code that belongs to it.
+  Line& word(std::string_view key, std::string_view value, std::string_view code) {
+    if (code.empty()) return word(key, value);
+    out_.add(key).add('"').add(value).add(':').add(code).add('"');
+    return *this;
+  }
   template <class Number>
   Line& number(std::string_view key, Number value) {
     out_.add(key).number(value);
@@ -205,6 +211,32 @@ std::string_view to_string(AccessDecision decision) {
   return {};
 }
 
+std::string_view to_string(UpstreamError error) {
+  switch (error) {
+    case UpstreamError::none:
+      return {};
+    case UpstreamError::unreachable:
+      return "unreachable";
+    case UpstreamError::connect_timeout:
+      return "connect_timeout";
+    case UpstreamError::closed:
+      return "closed";
+    case UpstreamError::refused_stream:
+      return "refused_stream";
+    case UpstreamError::reset:
+      return "reset";
+    case UpstreamError::goaway:
+      return "goaway";
+    case UpstreamError::invalid:
+      return "invalid";
+    case UpstreamError::timeout:
+      return "timeout";
+    case UpstreamError::unhealthy:
+      return "unhealthy";
+  }
+  return {};
+}
+
 void append_json_line(std::string& text, const AccessRecord& record) {
   Line(text)
       .time(R"({"time":)", record.time)
@@ -221,6 +253,7 @@ void append_json_line(std::string& text, const AccessRecord& record) {
       .text(R"(,"upstream":)", record.upstream)
       .text(R"(,"upstream_server":)", record.upstream_server)
       .duration(R"(,"upstream_us":)", record.upstream_took)
+      .word(R"(,"upstream_error":)", to_string(record.upstream_error), record.upstream_error_code)
       .word(R"(,"decision":)", to_string(record.decision))
       .text(R"(,"policy":)", record.policy)
       .denied(R"(,"denied_by":)", record.denied_by)

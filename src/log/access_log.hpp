@@ -46,6 +46,23 @@ enum class AbortedBy : std::uint8_t {
 /// The word in the log; empty: none.
 std::string_view to_string(AbortedBy party);
 
+/// Why an upstream did not give a complete response; of several tries, why the last one failed.
+enum class UpstreamError : std::uint8_t {
+  none,             ///< null in the line
+  unreachable,      ///< refused, reset while connecting, name not found
+  connect_timeout,  ///< not connected within `connect_timeout`
+  closed,           ///< the connection ended
+  refused_stream,   ///< HTTP/2: reset with REFUSED_STREAM
+  reset,            ///< HTTP/2: reset with another code
+  goaway,           ///< HTTP/2: the connection ended by a GOAWAY
+  invalid,          ///< the response is not valid HTTP
+  timeout,          ///< no response within `response_timeout`, or its body stalled
+  unhealthy,        ///< the checks of all servers fail
+};
+
+/// The word in the log; empty: none.
+std::string_view to_string(UpstreamError error);
+
 /// A policy that denied the request, or would have in enforce mode.
 struct DeniedPolicy {
   std::string_view policy{};
@@ -77,6 +94,8 @@ struct AccessRecord {
   std::string_view upstream{};
   std::string_view upstream_server{};  ///< the address of the one tried last
   std::optional<Duration> upstream_took{};
+  UpstreamError upstream_error = UpstreamError::none;
+  std::string_view upstream_error_code{};  ///< of HTTP/2, such as CANCEL; empty: it has none
   AccessDecision decision = AccessDecision::none;
   std::string_view policy{};                  ///< the policy that decided
   std::span<const DeniedPolicy> denied_by{};  ///< empty is null

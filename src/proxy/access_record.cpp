@@ -1,6 +1,7 @@
 #include "proxy/access_record.hpp"
 
 #include "http/trace_context.hpp"
+#include "http2/error_code.hpp"
 #include "proxy/responder.hpp"
 
 namespace weir::proxy {
@@ -28,6 +29,37 @@ std::string_view protocol_of(const http::RequestView& request) {
 
 std::string_view value_of(const http::FieldView* field) {
   return field == nullptr ? std::string_view{} : field->value;
+}
+
+log::UpstreamError upstream_error(Failure failure) {
+  switch (failure) {
+    case Failure::upstream_unreachable:
+      return log::UpstreamError::unreachable;
+    case Failure::upstream_connect_timeout:
+      return log::UpstreamError::connect_timeout;
+    case Failure::upstream_broken:
+      return log::UpstreamError::closed;
+    case Failure::upstream_refused:
+      return log::UpstreamError::refused_stream;
+    case Failure::upstream_reset:
+      return log::UpstreamError::reset;
+    case Failure::upstream_goaway:
+      return log::UpstreamError::goaway;
+    case Failure::upstream_invalid:
+      return log::UpstreamError::invalid;
+    case Failure::upstream_timed_out:
+      return log::UpstreamError::timeout;
+    case Failure::upstream_unhealthy:
+      return log::UpstreamError::unhealthy;
+    default:  // none, or not the upstream's
+      return log::UpstreamError::none;
+  }
+}
+
+void add_failure(const ForwardingRecord& forwarded, log::AccessRecord& to) {
+  to.upstream_error = upstream_error(forwarded.failure);
+  if (forwarded.failure == Failure::upstream_reset || forwarded.failure == Failure::upstream_goaway)
+    to.upstream_error_code = http2::error_name(forwarded.http2_error);
 }
 
 }  // namespace
@@ -59,6 +91,8 @@ log::AccessRecord access_record(const ExchangeFacts& in) {
     record.upstream = in.forwarded.upstream->name;
     record.upstream_server = in.forwarded.server_authority;
     record.upstream_took = in.forwarded.upstream_took;
+    if (in.forwarded.failure != Failure::none) [[unlikely]]
+      add_failure(in.forwarded, record);
   }
   if (in.decision.outcome == limiter::Outcome::unlimited) {
     if (in.decision.is_report) {

@@ -131,8 +131,8 @@ void Attempt::report(const FailedTry& failed) {
   }
   if (!is_servers_fault(failed)) return;
   // Before the request was sent, the server object has recorded the reason itself.
-  if (failed.failure == Failure::upstream_broken || failed.failure == Failure::upstream_timed_out)
-    server_.note(tls_error, answer_to(failed.failure).detail);
+  if (is_cut(failed.failure) || failed.failure == Failure::upstream_timed_out)
+    server_.note(tls_error, answer_to(failed.failure, phase_.record.http2_error).detail);
   server_.failed(context.wheel.now());
 }
 
@@ -249,7 +249,10 @@ Failure Attempt::interruption() const {
 Failure Attempt::why_ended() const {
   const Failure why = interruption();
   if (why != Failure::none) return why;
-  return phase_.is_past_deadline() ? Failure::deadline_passed : Failure::upstream_broken;
+  if (phase_.is_past_deadline()) return Failure::deadline_passed;
+  const UpstreamStream::Cut cut = stream_->cut();
+  phase_.record.http2_error = cut.http2_error;
+  return cut.failure;
 }
 
 /// Sends the head together with the part of the body that has arrived; then the rest, piece by

@@ -383,7 +383,7 @@ loop::Task<> Exchange::fail(Failure failure) {
   Responder& responder = *client_.responder;
   client_is_gone_ = failure == Failure::downstream_gone;
   deadline_has_passed_ = failure == Failure::deadline_passed;
-  if (!responder.has_begun()) co_return co_await refuse(answer_to(failure));
+  if (!responder.has_begun()) co_return co_await refuse(answer_to(failure, forwarded_.http2_error));
   cut_by_ = is_of_upstream(failure) ? log::AbortedBy::upstream : log::AbortedBy::client;
   responder.reset();  // a cut response must not look complete (RFC 9112 section 8)
 }

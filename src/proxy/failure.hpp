@@ -28,6 +28,9 @@ enum class Failure : std::uint8_t {
   upstream_unreachable,      ///< refused, reset while connecting, name not found
   upstream_connect_timeout,  ///< not connected within connect_timeout
   upstream_broken,           ///< closed or reset before its answer was whole
+  upstream_refused,          ///< HTTP/2: it did not process the request (REFUSED_STREAM)
+  upstream_reset,            ///< HTTP/2: it reset the stream with another code
+  upstream_goaway,           ///< HTTP/2: it ended the connection by a GOAWAY
   upstream_invalid,          ///< its answer is not valid HTTP
   upstream_timed_out,        ///< no answer within response_timeout, or its body stalled
   upstream_unhealthy,        ///< the checks of all its servers fail
@@ -39,9 +42,11 @@ enum class Failure : std::uint8_t {
 Failure failure_of(http::HeadFault fault);
 
 bool is_of_upstream(Failure failure);
+/// True if the upstream, which was reached, ended the response before it was complete.
+bool is_cut(Failure failure);
 
 /// Returns the status and the text for the client, which reveals nothing internal. Status 0: close
-/// without a response.
-const http::Refusal& answer_to(Failure failure);
+/// without a response. `http2_error`: the error code that upstream_reset and upstream_goaway state.
+http::Refusal answer_to(Failure failure, std::uint32_t http2_error = 0);
 
 }  // namespace weir::proxy

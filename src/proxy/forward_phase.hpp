@@ -1,6 +1,7 @@
 // The part of an exchange that the classes of its forward phase use.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -53,6 +54,8 @@ struct ForwardingRecord {
   const options::Server* server = nullptr;      ///< the one tried last
   std::string_view server_authority{};          ///< its authority()
   Instant begun_at;
+  Failure failure = Failure::none;        ///< of the last try
+  std::uint32_t http2_error = 0;          ///< the code that answer_to() takes, too
   std::optional<Duration> upstream_took;  ///< until the head of its response arrived
   bool is_due_at_deadline = false;        ///< the last wait ends at the deadline of the call
   bool has_own_connection = false;  ///< a connection was given back that only this client may reuse

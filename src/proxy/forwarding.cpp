@@ -31,6 +31,7 @@ loop::Task<Failure> Forwarding::run() {
     phase_.client.body->rewind();
     phase_.client.watchdog->forget_timeout();
   }
+  phase_.record.failure = failure;
   count(failure);
   co_return failure;
 }
@@ -51,6 +52,9 @@ void Forwarding::count(Failure failure) {
                           " sent an answer that is not valid HTTP");
       [[fallthrough]];
     case Failure::upstream_broken:
+    case Failure::upstream_refused:
+    case Failure::upstream_reset:
+    case Failure::upstream_goaway:
       return counters.broken.add();
     case Failure::upstream_unhealthy:
       return counters.unhealthy.add();

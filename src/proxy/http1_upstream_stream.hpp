@@ -40,6 +40,7 @@ class Http1UpstreamStream final : public UpstreamStream {
   upstream::Connection* upgraded() override { return connection_.get(); }
   bool was_used() const override { return connection_ && connection_->reused; }
   bool was_refused() const override { return false; }
+  Cut cut() const override { return {}; }
   std::string_view tls_error() const override;
   void timed_out() override {}
   void finish(bool is_sent) override;

@@ -55,4 +55,20 @@ BodyState Http2UpstreamStream::pull(std::string_view& piece) {
   return BodyState::ended;
 }
 
+UpstreamStream::Cut Http2UpstreamStream::cut() const {
+  using By = http2::StreamCut::By;
+  const http2::StreamCut cut = http2::cut_of(connection_.session(), stream_);
+  switch (cut.by) {
+    case By::refusal:
+      return {Failure::upstream_refused, cut.code};
+    case By::reset:
+      return {Failure::upstream_reset, cut.code};
+    case By::goaway:
+      return {Failure::upstream_goaway, cut.code};
+    case By::connection:
+      break;
+  }
+  return {};
+}
+
 }  // namespace weir::proxy

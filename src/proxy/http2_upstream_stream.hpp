@@ -22,6 +22,7 @@ class Http2UpstreamStream final : public UpstreamStream {
                       std::shared_ptr<upstream::Http2Connection> connection, bool is_secure,
                       bool was_used)
       : phase_(phase),
+        connection_(*connection),
         memory_(phase.context),
         stream_(phase.context.io, std::move(connection), *memory_.memory),
         is_secure_(is_secure),
@@ -48,6 +49,7 @@ class Http2UpstreamStream final : public UpstreamStream {
   upstream::Connection* upgraded() override { return nullptr; }
   bool was_used() const override { return was_used_ && stream_.met_the_end(); }
   bool was_refused() const override { return stream_.was_refused(); }
+  Cut cut() const override;
   std::string_view tls_error() const override { return {}; }
   void timed_out() override { stream_.timed_out(); }
   void finish(bool /*is_sent*/) override {}
@@ -68,7 +70,8 @@ class Http2UpstreamStream final : public UpstreamStream {
   };
 
   const ForwardPhase& phase_;
-  BorrowedMemory memory_;  ///< declared before its user
+  upstream::Http2Connection& connection_;  ///< the stream keeps it alive
+  BorrowedMemory memory_;                  ///< declared before its user
   upstream::Http2Stream stream_;
   upstream::Http2Stream::ReceivedHead received_;
   http::Trailers* trailers_ = nullptr;

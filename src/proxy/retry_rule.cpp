@@ -16,6 +16,9 @@ bool may_repeat(const FailedTry& failed) {
     case Failure::upstream_connect_timeout:  // nothing was sent, but the client has waited
       return failed.has_another;
     case Failure::upstream_broken:
+    case Failure::upstream_refused:
+    case Failure::upstream_reset:
+    case Failure::upstream_goaway:
       return failed.was_refused ||
              (failed.is_idempotent && (failed.was_idle || failed.has_another));
     default:
@@ -28,7 +31,7 @@ bool is_servers_fault(const FailedTry& failed) {
   return failed.failure == Failure::upstream_unreachable ||
          failed.failure == Failure::upstream_connect_timeout ||
          failed.failure == Failure::upstream_timed_out ||
-         (failed.failure == Failure::upstream_broken && !failed.was_idle);
+         (is_cut(failed.failure) && !failed.was_idle);
 }
 
 std::size_t kept_body_limit(const options::Upstream& settings,

@@ -14,6 +14,7 @@
 #include "http/trailers.hpp"
 #include "loop/cancellable.hpp"
 #include "loop/io.hpp"
+#include "proxy/failure.hpp"
 #include "proxy/request_body.hpp"
 #include "upstream/connection.hpp"
 
@@ -34,6 +35,12 @@ class UpstreamStream : public loop::Cancellable {
     http::ConnectionOptions connection{};
     http::Framing body{};
     bool may_have_trailers = false;
+  };
+
+  /// One of the failures of is_cut(), and the error code that answer_to() takes.
+  struct Cut {
+    Failure failure = Failure::upstream_broken;
+    std::uint32_t http2_error = 0;
   };
 
   virtual ~UpstreamStream() = default;
@@ -67,6 +74,8 @@ class UpstreamStream : public loop::Cancellable {
   /// True if the server has not processed the request, so that it may be sent again whatever its
   /// method.
   virtual bool was_refused() const = 0;
+  /// How the server ended the stream before the response was complete.
+  virtual Cut cut() const = 0;
   /// The reason why TLS failed; empty if it did not.
   virtual std::string_view tls_error() const = 0;
   /// The response has not arrived in time.

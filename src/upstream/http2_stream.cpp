@@ -163,7 +163,8 @@ bool Http2Stream::has_unread() const {
 
 bool Http2Stream::is_malformed() const {
   if (connection_->is_invalid() && !has_ended()) return true;
-  return is_closed() && !has_ended() && !was_reset() && !was_refused();
+  // A GOAWAY closes streams also if the server has begun to answer them.
+  return is_closed() && !has_ended() && !was_reset() && !http2::was_refused(*this);
 }
 
 bool Http2Stream::was_refused() const {

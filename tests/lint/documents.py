@@ -219,10 +219,10 @@ OUTCOMES = re.compile(r'outcomes\{\{((?:(?!\}\};).)*)\}\};\s*out\.family\(\s*"(\
 
 
 def check_outcomes(tree):
-    """Each value of the label `outcome`, and each word in two fields of the access log, is in the row that has it."""
+    """Each value of the label `outcome`, and each word in three fields of the access log, is in the row that has it."""
     deciders = enumerators(enumeration(tree, "Decider")[1])
     expected = {"decision": enumerators(enumeration(tree, "AccessDecision")[1]), "store": deciders,
-                "weir_decision_duration_seconds": deciders}
+                "upstream_error": enumerators(enumeration(tree, "UpstreamError")[1]), "weir_decision_duration_seconds": deciders}
     for file in tree.below("src/admin", ".cpp"):
         for values, metric in OUTCOMES.findall(tree.text(file)):
             expected[metric] = re.findall(r'\{"(\w+)"', values)

@@ -321,6 +321,9 @@ class Operations(DocumentsCase):
                           docs_operations_md=OPERATIONS.replace("`broken`", "broken"))
         self.assert_found(documents.check_outcomes, "docs/operations.md:13: decision can be denied, error",
                           src_log_access_log_hpp="enum class AccessDecision { none, allowed, denied, error };\n")
+        self.assert_found(documents.check_outcomes, "docs/operations.md:14: upstream_error can be reset",
+                          docs_operations_md=OPERATIONS + "| `upstream_error` | `closed` |\n",
+                          src_log_access_log_hpp="enum class UpstreamError { none, closed, reset };\n")
 
     def test_fields_of_the_access_log_in_their_order(self):
         text = FILES["src/log/access_log.cpp"]

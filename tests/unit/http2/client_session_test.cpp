@@ -106,6 +106,9 @@ TEST_CASE("A reset is refused only with REFUSED_STREAM") {
   CHECK(stream.is_closed());
   CHECK(stream.closed_with() == code);
   CHECK(was_refused(stream) == is_refused);
+  const StreamCut cut{.by = is_refused ? StreamCut::By::refusal : StreamCut::By::reset,
+                      .code = code};
+  CHECK(cut_of(client.session, stream) == cut);
 }
 
 TEST_CASE("After GOAWAY the streams beyond the last one are refused, the others go on") {
@@ -117,6 +120,7 @@ TEST_CASE("After GOAWAY the streams beyond the last one are refused, the others 
   CHECK(client.session.can_open());
   CHECK(client.receive(goaway(3)));
   CHECK(was_refused(streams[2]));
+  CHECK(cut_of(client.session, streams[2]) == StreamCut{.by = StreamCut::By::goaway});
   CHECK_FALSE(streams[0].is_closed());
   CHECK_FALSE(client.session.can_open());
   CHECK(client.session.is_ending());
@@ -124,6 +128,23 @@ TEST_CASE("After GOAWAY the streams beyond the last one are refused, the others 
   CHECK(streams[1].log == "head;closed;");
   client.sent();
   CHECK(client.session.is_over());
+}
+
+TEST_CASE("A stream that is cut has the code of the last GOAWAY, unless it was reset") {
+  Client client;
+  std::array<TestStream, 3> streams;
+  for (TestStream& stream : streams)
+    REQUIRE(client.open(stream));
+  client.sent();
+  const StreamCut none{};
+  CHECK(cut_of(client.session, streams[0]) == none);
+  CHECK(client.receive(goaway(3)));
+  CHECK(client.receive(reset_with(3, NGHTTP2_CANCEL)));
+  CHECK(cut_of(client.session, streams[1]) ==
+        StreamCut{.by = StreamCut::By::reset, .code = NGHTTP2_CANCEL});
+  CHECK(client.receive(goaway(3, NGHTTP2_ENHANCE_YOUR_CALM)));
+  CHECK(cut_of(client.session, streams[0]) ==
+        StreamCut{.by = StreamCut::By::goaway, .code = NGHTTP2_ENHANCE_YOUR_CALM});
 }
 
 TEST_CASE("A request that waits when GOAWAY arrives was never sent") {

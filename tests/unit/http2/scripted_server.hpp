@@ -36,8 +36,8 @@ inline std::string reset_with(std::uint32_t stream, std::uint32_t code) {
   return frame(NGHTTP2_RST_STREAM, 0, stream, number(code));
 }
 
-inline std::string goaway(std::uint32_t last_stream) {
-  return frame(NGHTTP2_GOAWAY, 0, 0, number(last_stream) + number(0));
+inline std::string goaway(std::uint32_t last_stream, std::uint32_t code = NGHTTP2_NO_ERROR) {
+  return frame(NGHTTP2_GOAWAY, 0, 0, number(last_stream) + number(code));
 }
 
 /// What a server receives from a client.

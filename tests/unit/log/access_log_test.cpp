@@ -59,12 +59,12 @@ AccessRecord full_record() {
 }
 
 const std::vector<std::string> fields{
-    "time",        "method",    "path",           "route",       "plan",          "status",
-    "aborted_by",  "bytes_in",  "bytes_out",      "duration_us", "upstream",      "upstream_server",
-    "upstream_us", "decision",  "policy",         "denied_by",   "cost",          "reserved",
-    "settled_by",  "remaining", "retry_after_ms", "delay_us",    "decision_us",   "decided_at",
-    "queue_us",    "store",     "client",         "identity",    "identity_kind", "other_limits",
-    "request_id",  "trace_id",  "user_agent",     "protocol",    "grpc_status"};
+    "time",         "method",         "path",      "route",          "plan",      "status",
+    "aborted_by",   "bytes_in",       "bytes_out", "duration_us",    "upstream",  "upstream_server",
+    "upstream_us",  "upstream_error", "decision",  "policy",         "denied_by", "cost",
+    "reserved",     "settled_by",     "remaining", "retry_after_ms", "delay_us",  "decision_us",
+    "decided_at",   "queue_us",       "store",     "client",         "identity",  "identity_kind",
+    "other_limits", "request_id",     "trace_id",  "user_agent",     "protocol",  "grpc_status"};
 
 std::unique_ptr<LineWriter> unread_writer() {
   auto writer = LineWriter::open("/dev/null");
@@ -100,7 +100,7 @@ TEST_CASE("append_json_line writes every field in order") {
   CHECK(
       line_of(full_record()) ==
       R"({"time":"2025-01-31T23:59:59.000001Z","method":"GET","path":"/v1/search","route":"search",)"
-      R"("plan":"gold","status":429,"aborted_by":null,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_server":"10.0.0.1:80","upstream_us":1000,)"
+      R"("plan":"gold","status":429,"aborted_by":null,"bytes_in":0,"bytes_out":512,"duration_us":1234,"upstream":"api","upstream_server":"10.0.0.1:80","upstream_us":1000,"upstream_error":null,)"
       R"("decision":"denied","policy":"per_user","denied_by":null,"cost":5,"reserved":null,"settled_by":null,"remaining":0,"retry_after_ms":1501,"delay_us":0,"decision_us":3,"decided_at":1738367999000001,"queue_us":null,)"
       R"("store":"memory","client":"192.0.2.1","identity":"000000000000000f0123456789abcdef",)"
       R"("identity_kind":"user","other_limits":null,)"
@@ -112,7 +112,7 @@ TEST_CASE("append_json_line writes null for what does not apply") {
   CHECK(
       line_of({}) ==
       R"({"time":"1970-01-01T00:00:00.000000Z","method":null,"path":null,"route":null,)"
-      R"("plan":null,"status":null,"aborted_by":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_server":null,"upstream_us":null,)"
+      R"("plan":null,"status":null,"aborted_by":null,"bytes_in":0,"bytes_out":0,"duration_us":0,"upstream":null,"upstream_server":null,"upstream_us":null,"upstream_error":null,)"
       R"("decision":null,"policy":null,"denied_by":null,"cost":null,"reserved":null,"settled_by":null,"remaining":null,"retry_after_ms":null,"delay_us":null,"decision_us":null,"decided_at":null,"queue_us":null,)"
       R"("store":null,"client":null,"identity":null,"identity_kind":null,"other_limits":null,)"
       R"("request_id":null,"trace_id":null,"user_agent":null,"protocol":null,"grpc_status":null})"
@@ -134,6 +134,26 @@ TEST_CASE("append_json_line names every decision in the words of the contract") 
   for (const auto& [decision, expected] : rows) {
     CHECK(parsed({.decision = decision})["decision"] == expected);
   }
+}
+
+TEST_CASE("append_json_line names the failure of the upstream, with its code if it has one") {
+  using enum UpstreamError;
+  const std::vector<std::pair<UpstreamError, nlohmann::json>> rows{
+      {none, nullptr},
+      {unreachable, "unreachable"},
+      {connect_timeout, "connect_timeout"},
+      {closed, "closed"},
+      {refused_stream, "refused_stream"},
+      {reset, "reset"},
+      {goaway, "goaway"},
+      {invalid, "invalid"},
+      {timeout, "timeout"},
+      {unhealthy, "unhealthy"},
+  };
+  for (const auto& [error, expected] : rows)
+    CHECK(parsed({.upstream_error = error})["upstream_error"] == expected);
+  CHECK(parsed({.upstream_error = reset, .upstream_error_code = "CANCEL"})["upstream_error"] ==
+        "reset:CANCEL");
 }
 
 TEST_CASE("append_json_line names the party that ended a request, and each policy that denied") {

@@ -54,7 +54,7 @@ TEST_CASE("A fixed response is sent as configured") {
       R"("bytes_out":5,)"));
   CHECK(holds(
       line,
-      R"("upstream":null,"upstream_server":null,"upstream_us":null,"decision":null,"policy":null)"));
+      R"("upstream":null,"upstream_server":null,"upstream_us":null,"upstream_error":null,"decision":null,"policy":null)"));
   CHECK(holds(line, R"("client":"192.0.2.1")"));
   // The peer is not trusted to name it.
   CHECK_FALSE(holds(line, R"("request_id":"17")"));
@@ -248,6 +248,7 @@ TEST_CASE("A forwarded response is relayed, counted and logged with its upstream
       R"("route":"up","plan":null,"status":201,"aborted_by":null,"bytes_in":4,"bytes_out":3,)"));
   CHECK(holds(line, R"("upstream":"up","upstream_server":"127.0.0.1:)"));
   CHECK_FALSE(holds(line, R"("upstream_us":null)"));
+  CHECK(holds(line, R"("upstream_error":null)"));
 }
 
 TEST_CASE("A failure is answered as long as no response has begun, else the response is cut") {
@@ -255,7 +256,7 @@ TEST_CASE("A failure is answered as long as no response has begun, else the resp
   const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   SECTION("a malformed head") {
     exchanged.server->send("SSH-2.0\r\n");
-    exchanged.finish();
+    CHECK(holds(exchanged.finish(), R"("upstream_error":"invalid")"));
     CHECK(exchanged.response().status == 502);
     CHECK(exchanged.client.responder.resets == 0);
     CHECK(exchanged.counted(up, 502) == 1);

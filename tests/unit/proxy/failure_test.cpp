@@ -36,8 +36,9 @@ TEST_CASE("the failures of the upstream are those from unreachable to unhealthy"
     CHECK(is_of_upstream(failure) ==
           (failure == Failure::upstream_unreachable ||
            failure == Failure::upstream_connect_timeout || failure == Failure::upstream_broken ||
-           failure == Failure::upstream_invalid || failure == Failure::upstream_timed_out ||
-           failure == Failure::upstream_unhealthy));
+           failure == Failure::upstream_refused || failure == Failure::upstream_reset ||
+           failure == Failure::upstream_goaway || failure == Failure::upstream_invalid ||
+           failure == Failure::upstream_timed_out || failure == Failure::upstream_unhealthy));
   }
 }
 
@@ -58,6 +59,9 @@ TEST_CASE("each failure has the answer of the table") {
       {"upstream_unreachable", upstream_unreachable},
       {"upstream_connect_timeout", upstream_connect_timeout},
       {"upstream_broken", upstream_broken},
+      {"upstream_refused", upstream_refused},
+      {"upstream_reset", upstream_reset},
+      {"upstream_goaway", upstream_goaway},
       {"upstream_invalid", upstream_invalid},
       {"upstream_timed_out", upstream_timed_out},
       {"upstream_unhealthy", upstream_unhealthy},
@@ -69,12 +73,37 @@ TEST_CASE("each failure has the answer of the table") {
   CHECK(answers.size() == failures.size());
   for (const auto& [name, failure] : failures) {
     CAPTURE(name);
-    const http::Refusal& answer = answer_to(failure);
+    const http::Refusal answer = answer_to(failure);
     REQUIRE(answers.contains(name));
     CHECK(answers.at(name) == (answer.status == 0 ? "none;" : std::to_string(answer.status)));
     CHECK(answer.detail.empty() == (answer.status == 0));
   }
   CHECK(answer_to(none).status == 0);
+}
+
+TEST_CASE("a failure of HTTP/2 states its error code") {
+  using enum Failure;
+  CHECK(answer_to(upstream_refused).detail ==
+        "the upstream refused the request (HTTP/2 REFUSED_STREAM)");
+  CHECK(answer_to(upstream_reset, 8).detail ==
+        "the upstream reset the stream before its answer was complete (HTTP/2 CANCEL)");
+  CHECK(answer_to(upstream_reset, 2).detail ==
+        "the upstream reset the stream before its answer was complete (HTTP/2 INTERNAL_ERROR)");
+  CHECK(answer_to(upstream_goaway, 11).detail ==
+        "the upstream ended its connection before its answer was complete "
+        "(HTTP/2 GOAWAY, ENHANCE_YOUR_CALM)");
+  CHECK(answer_to(upstream_reset, 13).detail.ends_with("(HTTP/2 HTTP_1_1_REQUIRED)"));
+  CHECK(answer_to(upstream_reset, 14).detail.ends_with("(HTTP/2 UNKNOWN)"));
+  CHECK(answer_to(upstream_goaway, 0xffffffff).detail.ends_with("(HTTP/2 GOAWAY, UNKNOWN)"));
+}
+
+TEST_CASE("a response is cut if its end was not an invalid one, nor a timeout") {
+  using enum Failure;
+  for (const Failure cut : {upstream_broken, upstream_refused, upstream_reset, upstream_goaway})
+    CHECK(is_cut(cut));
+  for (const Failure other : {none, deadline_passed, upstream_unreachable, upstream_connect_timeout,
+                              upstream_invalid, upstream_timed_out, upstream_unhealthy})
+    CHECK_FALSE(is_cut(other));
 }
 
 }  // namespace

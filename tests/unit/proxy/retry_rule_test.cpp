@@ -53,12 +53,22 @@ TEST_CASE("a try is repeated where nothing was processed, or may be processed tw
       {false, upstream_broken, other_method, kept, silent, was_new, has_another},
       {false, upstream_broken, other_method, kept, silent, was_idle, has_another},
       {false, upstream_broken, other_method, kept, silent, was_idle, alone},
+      // The same, ended by HTTP/2.
+      {true, upstream_refused, idempotent, kept, silent, was_new, has_another},
+      {true, upstream_reset, idempotent, kept, silent, was_new, has_another},
+      {true, upstream_goaway, idempotent, kept, silent, was_new, has_another},
+      {true, upstream_goaway, idempotent, kept, silent, was_idle, alone},
+      {false, upstream_reset, idempotent, kept, silent, was_new, alone},
+      {false, upstream_reset, other_method, kept, silent, was_new, has_another},
+      {false, upstream_goaway, other_method, kept, silent, was_new, has_another},
+      {false, upstream_refused, other_method, kept, silent, was_new, has_another},
       // A part of the body is not kept.
       {false, upstream_broken, idempotent, outgrown, silent, was_new, has_another},
       {false, upstream_broken, idempotent, outgrown, silent, was_idle, has_another},
       // The response has begun.
       {false, upstream_broken, idempotent, kept, begun, was_new, has_another},
       {false, upstream_broken, idempotent, kept, begun, was_idle, has_another},
+      {false, upstream_reset, idempotent, kept, begun, was_new, has_another},
       // The time is over, or the response is invalid: another server would not help.
       {false, upstream_timed_out, idempotent, kept, silent, was_new, has_another},
       {false, upstream_invalid, idempotent, kept, silent, was_new, has_another},
@@ -88,7 +98,8 @@ TEST_CASE("a try is repeated where nothing was processed, or may be processed tw
 }
 
 TEST_CASE("a request that the server refused to process is repeated whatever its method") {
-  FailedTry failed{.failure = Failure::upstream_broken,
+  FailedTry failed{.failure = GENERATE(Failure::upstream_broken, Failure::upstream_refused,
+                                       Failure::upstream_goaway),
                    .is_idempotent = other_method,
                    .body_is_kept = kept,
                    .was_refused = true,
@@ -143,6 +154,9 @@ TEST_CASE("a failure counts towards ejecting the server if the server has caused
       {true, {.failure = upstream_connect_timeout}},
       {true, {.failure = upstream_timed_out}},
       {true, {.failure = upstream_broken}},
+      {true, {.failure = upstream_reset}},
+      {true, {.failure = upstream_goaway}},
+      {false, {.failure = upstream_refused, .was_refused = true}},
       // A server may close an idle connection at any time.
       {false, {.failure = upstream_broken, .was_idle = true}},
       {true, {.failure = upstream_timed_out, .was_idle = true}},
