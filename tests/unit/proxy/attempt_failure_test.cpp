@@ -93,6 +93,13 @@ TEST_CASE(
     tried.upstream->send("more");
     CHECK(tried.finish() == Failure::deadline_passed);
   }
+  SECTION("it has passed when the server ends the response, before a wait ends by it") {
+    tried.phase.deadline = tried.record.begun_at + 1h;
+    tried.start_and_receive();
+    tried.phase.deadline = tried.record.begun_at - 1s;
+    tried.upstream->close();
+    CHECK(tried.finish() == Failure::deadline_passed);
+  }
   SECTION("it is later than the time between two pieces of the response") {
     tried.phase.deadline = tried.record.begun_at + 1h;
     tried.start_and_receive();

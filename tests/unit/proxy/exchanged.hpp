@@ -100,6 +100,7 @@ class Exchanged {
     request.peer = request.client = IpAddress::v4({192, 0, 2, 1});
     const auto refusal =
         decision::inspect_head(*exchange.generation().request_rules, head, request);
+    request.is_grpc_call = is_call;
     client.body.begin(request.is_framed && request.has_body());
     loop::spawn(world.io,
                 note_end(refusal ? exchange.refuse(*refusal) : exchange.serve(), has_ended));
@@ -135,6 +136,7 @@ class Exchanged {
   ScriptedClient client{world.io, world.context.wheel};
   std::string head;
   Exchange exchange{world.context};
+  bool is_call = false;  ///< the next requests are calls of gRPC
   bool has_ended = true;
 };
 

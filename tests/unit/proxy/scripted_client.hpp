@@ -159,9 +159,7 @@ class ScriptedResponder final : public Responder {
 
   // Functions for the test.
   void begin_request() {
-    status_ = 0;
-    has_begun_ = false;
-    bytes_sent_ = 0;
+    clear();
     received = {};
     interims.clear();
   }
@@ -169,6 +167,7 @@ class ScriptedResponder final : public Responder {
   loop::Task<> answer(OwnAnswer answer) override {
     CHECK_FALSE(has_begun_);
     begin_with(answer.status);
+    grpc_status_ = answer.grpc_status;
     built_.is_weirs_own = true;
     built_.content_type = answer.content_type;
     built_.fields = http::lines_of(*answer.fields);

@@ -132,6 +132,7 @@ class World {
   limiter::RetryAfterTable retry_after{1};
   limiter::QuotaEvents quota_events{1};
   telemetry::SpanQueue spans;
+  limiter::SlotQueue slot_queue;
   TrafficCounters traffic;
   const std::shared_ptr<NamedCounters> counters = std::make_shared<NamedCounters>();
   LogPipe log;
@@ -179,7 +180,9 @@ class World {
         .request_rules =
             std::make_shared<decision::RequestRules>(settings->proxy, settings->limiter, settings),
         .store = nullptr,
-        .limiter = std::make_unique<limiter::Limiter>(settings->limiter, store, decider),
+        .limiter = std::make_unique<limiter::Limiter>(
+            settings->limiter, store, decider, std::vector<limiter::PolicyRecord>{},
+            identity::TokenReadings::Counters{}, nullptr, &slot_queue),
         .counters = counters,
         .descriptor_rules = settings->rate_limit_service ? std::make_shared<rls::DescriptorRules>(
                                                                *settings->rate_limit_service)
