@@ -159,13 +159,11 @@ loop::Task<Failure> Attempt::share_connection(upstream::Http2Connections& shared
     if (server_.shared() == nullptr) co_return co_await open_connection();  // it speaks HTTP/1.1
   }
   const upstream::Http2Connections::Opening opening(shared);
-  const Failure failure = co_await open_connection();
-  if (failure != Failure::none || !http1_->connection().speaks_http2) co_return failure;
-  share(shared.add(http1_->take_connection(), phase_.context.wheel.now()), false);
-  http1_.reset();
-  co_return Failure::none;
+  co_return co_await open_connection();
 }
 
+/// With protocol: auto each connection has the protocol that the server chooses for it, which may
+/// have been another one before.
 loop::Task<Failure> Attempt::open_connection() {
   hold(server_.make());
   const Duration timeout = phase_.upstream().connect_timeout;
@@ -173,7 +171,13 @@ loop::Task<Failure> Attempt::open_connection() {
   const Interruptions& interruptions = watchdog_.interruptions();
   if (!ec && !interruptions.timed_out && !interruptions.aborted && !interruptions.client_left)
     ec = co_await server_.connect(http1_->connection());
-  co_return why_not_connected(watchdog_.interruptions(), ec);
+  const Failure failure = why_not_connected(watchdog_.interruptions(), ec);
+  upstream::Http2Connections* const shared = server_.shared();
+  if (failure != Failure::none || shared == nullptr || !http1_->connection().speaks_http2)
+    co_return failure;
+  share(shared->add(http1_->take_connection(), phase_.context.wheel.now()), false);
+  http1_.reset();
+  co_return Failure::none;
 }
 
 /// Sends the head and the part of the body that has arrived in one piece. On another try this

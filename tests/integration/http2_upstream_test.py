@@ -6,7 +6,6 @@ from harness.case import configuration
 from harness.http2 import CANCEL, DATA, END_STREAM, INTERNAL_ERROR, REFUSED_STREAM, frame, hpack
 from harness.http2_case import Http2UpstreamCase
 from harness.http2_upstream import MAX_CONCURRENT_STREAMS, echo
-from harness.tls_case import TlsCase
 from harness.upstream import echo as http1_echo
 from harness.waiting import eventually
 
@@ -370,58 +369,3 @@ class Connections(Http2UpstreamCase):
             self.assertEqual(self.client.get("/").status, 200)
         self.assertEqual((len(self.up.connections), len(self.up.requests), len(other.requests)), (1, 2, 1))
         eventually(lambda: self.up.open_connections == 0, "the end of the connection to the removed server")
-
-
-class Checks(Http2UpstreamCase):
-    def test_health_checks_speak_http2(self):
-        states = ["200"]
-
-        def behaviour(exchange):
-            if exchange.pseudo[":path"] == "/health":
-                return exchange.answer(int(states[0]))
-            return echo(exchange)
-
-        self.begin(behaviour, upstream={"health_check": {"path": "/health", "interval": "100ms", "fall": 1, "rise": 1}})
-        self.assertEqual(self.client.get("/").status, 200)
-        states[0] = "500"
-        eventually(lambda: self.client.get("/").status == 503, "marked down")
-        states[0] = "204"
-        eventually(lambda: self.client.get("/").status == 200, "marked up")
-
-
-class Alpn(TlsCase, Http2UpstreamCase):
-    def offering(self, protocols):
-        context = self.ca.server_context(self.main)
-        context.set_alpn_protocols(protocols)
-        return context
-
-    def connect_over(self, protocol, up):
-        config = configuration(up.url)
-        config["upstreams"]["main"].update({"protocol": protocol, "retries": 0, "tls": {"ca": self.ca.file}})
-        self.weir = self.start(config)
-        return self.connect(self.weir)
-
-    def test_the_server_chooses_http2(self):
-        for protocol in "http2", "auto":
-            with self.subTest(protocol):
-                up = self.http2_upstream(tls=self.offering(["h2", "http/1.1"]))
-                client = self.connect_over(protocol, up)
-                self.assertEqual([client.get("/").status for _ in range(2)], [200, 200])
-                self.assertEqual(up.protocols, ["h2"])
-                self.assertEqual(up.requests[0].pseudo[":scheme"], "https")
-
-    def test_auto_speaks_http1_with_a_server_that_has_no_other(self):
-        up = self.upstream(tls=self.offering(["http/1.1"]))
-        client = self.connect_over("auto", up)
-        self.assertEqual([client.get("/").status for _ in range(3)], [200] * 3)
-        self.assertEqual(up.connections, 1)
-
-    def test_http2_refuses_a_server_that_has_no_other(self):
-        up = self.upstream(tls=self.offering(["http/1.1"]))
-        self.assert_problem(self.connect_over("http2", up).get("/"), 502)
-
-    def test_auto_speaks_http1_without_tls(self):
-        up = self.upstream()
-        config = configuration(up.url)
-        config["upstreams"]["main"]["protocol"] = "auto"
-        self.assertEqual(self.connect(self.start(config)).get("/").status, 200)

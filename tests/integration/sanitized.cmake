@@ -7,7 +7,8 @@ set(address_modules
     abuse_churn abuse_floods abuse_http2 abuse_pipelines abuse_slow bodies connections errors messages musts_upgrades retries reuse robustness
     timeouts tunnel
     # Streams whose exchange and whose session end at different times.
-    http2 http2_ends http2_tunnel http2_upstream http2_upstream_faults
+    http2 http2_ends http2_tunnel http2_upstream http2_upstream_cuts http2_upstream_faults
+    http2_upstream_protocols
     # Bodies scanned as they pass, and grants that outlive their exchange.
     concurrency decide_holds holds metering queue
     # Generations, lists, keys and listeners that are replaced while they are in use.
