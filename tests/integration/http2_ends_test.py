@@ -151,6 +151,26 @@ class Ends(Http2Case):
         self.assertNotIn(client.get().reset, (None, NO_ERROR))
         self.assertNotIn(client.get().reset, (None, NO_ERROR))
 
+    def test_a_window_that_stays_closed_holds_up_no_other_stream(self):
+        self.up = self.upstream(lambda exchange: exchange.answer(
+            b"x" * 3_000_000 if exchange.target == "/large" else b"small"))
+        self.weir = self.start(configuration(self.up.url, downstream={"body_timeout": "500ms"}, access_log={}))
+        client = self.speak(self.weir, settings={INITIAL_WINDOW_SIZE: 1000}, holds_windows=True)
+        client.open_window(0, 1 << 30)
+        slow = client.open("GET", "/large")
+        client.read_until(lambda: len(client.streams[slow].body) == 1000)
+
+        def is_reset():
+            self.assertEqual(client.get("/small").body, b"small")
+            return client.streams[slow].reset is not None
+
+        eventually(is_reset, "the stream whose window is closed ends")
+        self.assertEqual((client.streams[slow].reset, len(client.streams[slow].body)), (INTERNAL_ERROR, 1000))
+        self.assertEqual((client.get("/small").body, client.goaways), (b"small", []))
+        eventually(lambda: '"path":"/large"' in self.weir.stdout, "the line of the stream")
+        line = next(line for line in self.log_lines(1) if line["path"] == "/large")
+        self.assertEqual((line["status"], line["aborted_by"], line["upstream_error"]), (200, "client", None))
+
     def cut_behind_a_window(self, **downstream):
         """A response that breaks off while 40 bytes of it wait for the window of the client."""
         self.up = self.upstream(raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + b"x" * 50))

@@ -3,13 +3,16 @@
 import base64
 import hashlib
 import json
+import socket
+import struct
 
 from harness.case import configuration, limited
-from harness.http2 import CANCEL, ENABLE_CONNECT_PROTOCOL, INTERNAL_ERROR
+from harness.http2 import CANCEL, ENABLE_CONNECT_PROTOCOL, INITIAL_WINDOW_SIZE, INTERNAL_ERROR, NO_ERROR
 from harness.http2_case import Http2Case
 from harness.payload import payload
+from harness.preload import fast_clock
 from harness.upgrades import echo_bytes, receive, switching
-from harness.waiting import eventually
+from harness.waiting import eventually, settled
 
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
@@ -86,6 +89,52 @@ class Tunnels(Http2Case):
         stream = self.open(lambda exchange: receive(exchange))
         self.client.reset(stream, CANCEL)
         eventually(lambda: self.up.open_connections == 0, "the end of the connection to the server")
+
+    def test_a_cut_of_the_server_is_passed_on(self):
+        def then(exchange):
+            receive(exchange)
+            exchange.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            exchange.sock.close()
+
+        stream = self.open(then)
+        self.client.send_data(stream, b"x", ends=False)
+        response = self.client.read(stream)
+        self.assertEqual((response.is_ended, response.reset), (False, INTERNAL_ERROR))
+        self.client.ping()  # the connection continues
+
+    def test_a_tunnel_that_its_client_does_not_read_holds_up_itself_only(self):
+        data = payload(30_000_000)
+        sent = [0]
+
+        def then(exchange):
+            for at in range(0, len(data), 100_000):
+                exchange.send(data[at:at + 100_000])
+                sent[0] = at + 100_000
+
+        tunnel = switching(then, head_of(accepted))
+        self.up = self.upstream(lambda exchange: tunnel(exchange) if exchange.target == "/socket"
+                                else exchange.answer(b"small"))
+        self.weir = self.start(configuration(self.up.url))
+        self.client = self.speak(self.weir, settings={INITIAL_WINDOW_SIZE: 1000}, holds_windows=True)
+        self.client.open_window(0, 1 << 30)
+        stream = self.connect_stream()
+        self.receive(stream, 1000)
+        settled(lambda: sent[0], "the server is held back")
+        self.assertLess(sent[0], len(data))
+        self.assertEqual([self.client.get("/small").status for _ in range(5)], [200] * 5)
+        self.assertEqual(len(self.response(stream).body), 1000)
+        self.client.open_window(stream, 1 << 30)
+        self.assertTrue(self.receive(stream, len(data)) == data, "the data is whole")
+
+    def test_a_connection_beyond_its_age_keeps_its_tunnels(self):
+        stream = self.open(downstream={"max_age": "5s"}, environment=fast_clock(10))
+        self.client.read_until(lambda: len(self.client.goaways) == 2)
+        self.assertEqual(self.client.goaways[-1], (stream, NO_ERROR))
+        self.client.send_data(stream, b"hello", ends=False)
+        self.assertEqual(self.receive(stream, 5), b"hello")
+        self.client.send_data(stream, b"")
+        self.assertTrue(self.client.read(stream).is_ended)
+        self.client.read_to_end()
 
     def test_an_idle_tunnel_ends(self):
         stream = self.open(echo_bytes, main={"tunnel_timeout": "300ms"})

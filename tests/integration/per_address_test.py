@@ -6,6 +6,7 @@ import struct
 from harness.case import configuration
 from harness.client import request_bytes
 from harness.exposition import labelled
+from harness.http2 import Http2Client
 from harness.message import Truncated
 from harness.reload_case import ReloadCase
 from harness.waiting import eventually
@@ -22,10 +23,10 @@ def proxied(address):
             + struct.pack("!H", len(packed)) + packed)
 
 
-class PerAddress(ReloadCase):
+class PerAddressCase(ReloadCase):
     def configured(self, per_address, **sections):
-        return configuration(**{"routes": [{"respond": {"body": "fine"}}], "workers": WORKERS,
-                                "downstream": {"per_address": per_address}, **sections})
+        return configuration(**{"routes": [{"respond": {"body": "fine"}}], "workers": WORKERS, **sections,
+                                "downstream": {"per_address": per_address}})
 
     def open(self, source, preface=b""):
         """A connection that is served; None if it was refused."""
@@ -48,6 +49,8 @@ class PerAddress(ReloadCase):
     def refused(self, reason):
         return labelled(self.scrape(), "weir_connections_refused_total", reason=reason)
 
+
+class PerAddress(PerAddressCase):
     def test_open_connections_are_limited_over_all_workers(self):
         self.serve(self.configured({"connections": 5}))
         mine = self.opened(FIRST, 5)
@@ -120,3 +123,49 @@ class PerAddress(ReloadCase):
         eventually(lambda: self.open(FIRST), "a connection is served below the bound")
         self.reload(self.configured({"rate": "0", "connections": 0}))
         self.opened(FIRST, 10)
+
+
+class Http2(PerAddressCase):
+    """A connection counts as one, whatever it carries."""
+
+    def speak(self, source):
+        """A connection of HTTP/2 that is served; None if it was refused."""
+        client = None
+        try:
+            client = Http2Client(self.weir.address, source=source)
+            self.addCleanup(client.close)
+            client.ping()
+            return client
+        except (AssertionError, ConnectionError):
+            return None
+
+    def serve_late(self, per_address):
+        self.up, self.may_answer = self.late_upstream()
+        self.serve(self.configured(per_address, **{**configuration(self.up.url), "workers": WORKERS}))
+
+    def test_open_connections_are_limited_and_their_streams_are_not(self):
+        self.serve_late({"connections": 2})
+        clients = [self.speak(FIRST), self.speak(FIRST)]
+        streams = [(client, client.open()) for client in clients for _ in range(20)]
+        self.up.await_requests(40)
+        for _ in range(5):
+            self.assertIsNone(self.speak(FIRST))
+        self.assertIsNone(self.open(FIRST))
+        self.assertIsNotNone(self.speak(SECOND))
+        self.assertEqual(self.refused("address_connections"), 6)
+        self.may_answer.set()
+        self.assertEqual([client.read(stream).body for client, stream in streams], [b"late"] * 40)
+        clients.pop().close()
+        eventually(lambda: self.speak(FIRST), "a connection is served after another has ended")
+
+    def test_new_connections_are_limited_and_their_streams_are_not(self):
+        self.serve_late({"rate": "2/1d"})
+        self.may_answer.set()
+        for _ in range(2):
+            client = self.speak(FIRST)
+            self.assertEqual([client.get().status for _ in range(20)], [200] * 20)
+            client.close()
+        for _ in range(5):
+            self.assertIsNone(self.speak(FIRST))
+        self.assertIsNotNone(self.speak(SECOND))
+        self.assertEqual(self.refused("address_rate"), 5)

@@ -59,8 +59,8 @@ class Response:
 class Http2Client:
     """One connection. Windows are opened as bytes arrive, unless the test holds them."""
 
-    def __init__(self, address, settings=None, holds_windows=False, context=None, preface=PREFACE):
-        self.sock = socket.create_connection(address, TIMEOUT_S)
+    def __init__(self, address, settings=None, holds_windows=False, context=None, preface=PREFACE, source=None):
+        self.sock = socket.create_connection(address, TIMEOUT_S, source_address=(source, 0) if source else None)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if context is not None:
             self.sock = context.wrap_socket(self.sock, server_hostname="weir.test")

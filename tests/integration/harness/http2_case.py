@@ -17,9 +17,9 @@ class Http2Case(Case):
         self.addCleanup(client.close)
         return client
 
-    def serve(self, behaviour=echo, settings=None, **sections):
+    def serve(self, behaviour=echo, settings=None, environment=None, **sections):
         self.up = self.upstream(behaviour)
-        self.weir = self.start(configuration(self.up.url, **sections))
+        self.weir = self.start(configuration(self.up.url, **sections), environment=environment)
         self.client = self.speak(self.weir, settings=settings)
         return self.client
 
