@@ -48,6 +48,7 @@ void StoreHealth::begin(std::uint64_t store) {
   store_ = store;
   is_of_former_store_ = is_loss_logged_;
   logged_reasons_.clear();
+  masters_.clear();
 }
 
 /// The reasons of the last minute count also if Redis was back since. Otherwise a Redis that stalls
@@ -79,6 +80,17 @@ std::optional<UndecidedRequests::Report> StoreHealth::report_undecided(
   undecided_.add(counts, now);
   if (is_last) return undecided_.take(now);
   return is_loss_logged_ ? std::nullopt : undecided_.take_due(now);
+}
+
+void StoreHealth::report_masters(std::uint64_t store,
+                                 std::shared_ptr<const redis::MasterLayout> masters) {
+  const std::lock_guard lock(mutex_);
+  if (store >= store_) masters_.report(std::move(masters));
+}
+
+std::optional<std::string> StoreHealth::masters_change(Instant now) {
+  const std::lock_guard lock(mutex_);
+  return masters_.take_change(now);
 }
 
 void StoreHealth::report_instances(InstancesStatus status) {

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "admin/store_masters.hpp"
 #include "base/log_limit.hpp"
 #include "base/time.hpp"
 #include "store/error.hpp"
@@ -87,6 +89,11 @@ class StoreHealth {
   std::optional<UndecidedRequests::Report> report_undecided(const UndecidedRequests::Counts& counts,
                                                             Instant now, bool is_last);
 
+  /// A worker has found these masters of the store with the number of begin().
+  void report_masters(std::uint64_t store, std::shared_ptr<const redis::MasterLayout> masters);
+  /// Returns the line to log about a change of the masters, if one is due.
+  std::optional<std::string> masters_change(Instant now);
+
   void report_instances(InstancesStatus status);
   InstancesStatus instances() const;
 
@@ -117,6 +124,7 @@ class StoreHealth {
   std::uint64_t store_ = 0;          ///< the number of begin()
   bool is_of_former_store_ = false;  ///< the loss that was logged last
   UndecidedRequests undecided_;
+  StoreMasters masters_;
 };
 
 }  // namespace weir::admin

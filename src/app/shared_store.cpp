@@ -159,7 +159,8 @@ StoreReading SharedStore::read() const {
                        .is_breaker_closed = nodes.is_breaker_closed,
                        .redis_error = nodes.last_error,
                        .part = nodes.part,
-                       .last_error = nodes.last_breaker_error};
+                       .last_error = nodes.last_breaker_error,
+                       .masters = nodes.masters};
   for (std::size_t kind = 0; kind < store::error_count; ++kind) {
     reading.errors[kind] = counters.redis.errors[kind].value();
     reading.undecided[kind] = counters.chain.undecided[kind].value();

@@ -63,6 +63,7 @@ admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
 std::vector<LogLine> StoreMonitor::update(const StoreReading& reading, Instant now) {
   std::vector<LogLine> lines;
   add_errors(reading, now, lines);
+  add_masters(reading, now, lines);
   add_change(reading, now, lines);
   add_undecided(reading, now, false, lines);
   return lines;
@@ -72,6 +73,14 @@ std::vector<LogLine> StoreMonitor::finish(const StoreReading& reading, Instant n
   std::vector<LogLine> lines;
   add_undecided(reading, now, true, lines);
   return lines;
+}
+
+void StoreMonitor::add_masters(const StoreReading& reading, Instant now,
+                               std::vector<LogLine>& lines) {
+  if (reading.masters && std::exchange(masters_seen_, reading.masters) != reading.masters)
+    health_.report_masters(store_, reading.masters);
+  if (auto change = health_.masters_change(now))
+    lines.push_back({LogLine::Level::info, *std::move(change)});
 }
 
 void StoreMonitor::add_change(const StoreReading& reading, Instant now,

@@ -23,6 +23,18 @@ std::string error_instead_of_slots(const redisReply& reply) {
   return text;
 }
 
+/// Replaces `masters` if those of the map are others.
+void note_masters(std::shared_ptr<const MasterLayout>& masters, const ClusterMap& map) noexcept {
+  try {
+    MasterLayout found{.name = {}, .ranges = map.ranges()};
+    const bool is_known = masters && *masters == found;
+    if (is_known || found.ranges.empty()) return;
+    masters = std::make_shared<const MasterLayout>(std::move(found));
+  } catch (const std::bad_alloc&) {
+    // The next reply has them, too.
+  }
+}
+
 }  // namespace
 
 Cluster::Cluster(const Dependencies& with)
@@ -164,6 +176,7 @@ void Cluster::on_slots(ClusterMember& member, const redisReply& reply) noexcept 
     const auto ranges = slot_ranges_in(reply, member.address);
     return ranges ? map_.on_slots(*ranges, now) : map_.on_no_slots(now);
   });
+  note_masters(masters_, map_);
   report();
 }
 
@@ -218,7 +231,8 @@ NodesStatus Cluster::status() const {
   NodesStatus status{.is_ready = map_.is_whole(),
                      .has_decided = true,
                      .is_breaker_closed = store_.state() == store::NodeControl::State::closed,
-                     .last_breaker_error = store_.last_error()};
+                     .last_breaker_error = store_.last_error(),
+                     .masters = masters_};
   std::size_t slots = map_.missing_slots();
   std::string servers;
   members_.each([&](const ClusterMember& member) {

@@ -71,6 +71,7 @@ class Cluster final : public Nodes, private ClusterStore::Masters, private Clust
   ClusterMap map_;
   Holds holds_;
   std::function<void()> changed_;
+  std::shared_ptr<const MasterLayout> masters_;  ///< of the last reply with slots
   std::string slots_error_;  ///< returned instead of the slots, by the server asked last
   ClusterStore::Refusal refusal_;
   ClusterStore store_;

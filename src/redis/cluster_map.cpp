@@ -165,6 +165,22 @@ bool ClusterMap::is_whole() const {
   return missing_slots() == 0;
 }
 
+SlotRanges ClusterMap::ranges() const {
+  SlotRanges ranges;
+  std::uint16_t previous = none;
+  for (std::size_t slot = 0; slot < hash_slots; ++slot) {
+    const std::uint16_t server = owners_[slot];
+    const auto number = static_cast<HashSlot>(slot);
+    if (server != none && server == previous) {
+      ranges.back().last = number;
+    } else if (server != none) {
+      ranges.push_back({number, number, servers_[server].address});
+    }
+    previous = server;
+  }
+  return ranges;
+}
+
 std::vector<HashSlot> ClusterMap::one_slot_per_server() const {
   std::vector<HashSlot> slots;
   std::vector<bool> is_seen(servers_.size());

@@ -83,6 +83,9 @@ class ClusterMap {
   bool is_whole() const;
   /// Slots that have no master that is connected.
   std::size_t missing_slots() const;
+  /// Which server has which slots: in the order of the slots, neighbours of one server are one
+  /// range.
+  SlotRanges ranges() const;
   /// The first slot of each server that has any.
   std::vector<HashSlot> one_slot_per_server() const;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "base/clock.hpp"
 #include "options/redis.hpp"
 #include "redis/catalog.hpp"
+#include "redis/master_layout.hpp"
 #include "redis/node_counters.hpp"
 #include "redis/node_lookup.hpp"
 #include "redis/outcomes.hpp"
@@ -34,6 +36,8 @@ struct NodesStatus {
   /// The part of the keys for which Redis does not decide: `for 5461 of 16384 slots (HOST:PORT)`.
   /// Empty if it decides, or has one node only.
   std::string part{};
+  /// Another object after each change. nullptr: not known yet, or a standalone server.
+  std::shared_ptr<const MasterLayout> masters{};
 };
 
 class Nodes : public NodeLookup {

@@ -44,6 +44,13 @@ void keep_alive(int socket) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
+std::shared_ptr<const MasterLayout> masters_of(const std::string& name,
+                                               const options::RedisServer& server) {
+  constexpr HashSlot last = hash_slots - 1;
+  return std::make_shared<const MasterLayout>(
+      MasterLayout{.name = name, .ranges = {{.first = 0, .last = last, .master = server}}});
+}
+
 bool is_message(const redisReply& reply) {
   return reply.type == REDIS_REPLY_ARRAY && reply.elements == 3 &&
          text_of(*reply.element[0]) == "message";
@@ -183,8 +190,16 @@ void Sentinels::finish(Result<Located> result) {
   const Time now = std::chrono::steady_clock::now();
   if (result && search_.is_replaced(result->server, now))
     result = Problem{"the master has just been replaced"};
-  if (result) located_ = result->server;
+  if (result && located_ != result->server) {
+    located_masters_ = masters_of(options_.sentinel_master, result->server);
+    located_ = result->server;
+  }
   if (const Done done = std::exchange(done_, nullptr)) done(std::move(result));
+}
+
+void Sentinels::on_ready() noexcept {
+  search_.on_ready();
+  masters_ = located_masters_;
 }
 
 // ---- one sentinel ----

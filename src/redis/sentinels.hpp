@@ -13,6 +13,7 @@
 #include "loop/io.hpp"
 #include "loop/lookup.hpp"
 #include "redis/connection.hpp"
+#include "redis/master_layout.hpp"
 #include "redis/sentinel_search.hpp"
 
 namespace weir::redis {
@@ -35,7 +36,10 @@ class Sentinels final : public Locator, public std::enable_shared_from_this<Sent
 
   void locate(Time deadline, Done done) override;
   void cancel() noexcept override;
-  void on_ready() noexcept override { search_.on_ready(); }
+  void on_ready() noexcept override;
+
+  /// The master of the last connection that was ready; nullptr: there was none.
+  const std::shared_ptr<const MasterLayout>& masters() const { return masters_; }
 
  private:
   struct Conversation;
@@ -61,6 +65,8 @@ class Sentinels final : public Locator, public std::enable_shared_from_this<Sent
   Done done_;
   std::optional<loop::Lookup> lookup_;
   std::optional<options::RedisServer> located_;
+  std::shared_ptr<const MasterLayout> located_masters_;  ///< the same for masters()
+  std::shared_ptr<const MasterLayout> masters_;
   Conversation* asking_ = nullptr;     ///< of the search
   Conversation* listening_ = nullptr;  ///< of listen()
   loop::Timer pause_;                  ///< of listen()

@@ -67,7 +67,8 @@ NodesStatus SingleNode::status() const {
           .has_decided = node_.has_decided(),
           .is_breaker_closed = breaker_.state() == store::NodeControl::State::closed,
           .last_breaker_error = breaker_.last_error(),
-          .last_error = node_.last_error()};
+          .last_error = node_.last_error(),
+          .masters = sentinels_ ? sentinels_->masters() : nullptr};
 }
 
 }  // namespace weir::redis

@@ -51,6 +51,11 @@ class ClusterCase(RedisCase):
         body = self.readiness()
         return '"state":"ready"' in body and "degraded" not in body
 
+    def changes(self):
+        """The changes of the masters in the log."""
+        return [line.partition("redis cluster: ")[2] for line in self.weir.stderr.splitlines()
+                if "redis cluster: " in line]
+
     def stores(self, after=0):
         """The store of each request so far, except for the first ones."""
         return [line["store"] for line in self.log_lines(self.weir, self.sent)[after:]]
@@ -296,6 +301,9 @@ class Moves(ClusterCase):
             cluster.move(slot, new)
         self.assertEqual(self.statuses("/each", 3, user="r"), [200] * 3)
         eventually(lambda: b"name=weir" in new("CLIENT", "LIST"), "the new node is connected")
+        eventually(lambda: self.changes() and self.changes()[0].endswith(f"; new master: 127.0.0.1:{new.port}"),
+                   "the new master is logged")
+        self.assertRegex(self.changes()[0], rf"^127\.0\.0\.1:{new.port} has taken over \d+ slots? of ")
         for slot in slots:
             cluster.move(slot, sources[slot])
         self.assertEqual(self.statuses("/each", 3, user="r"), [200] * 3)
@@ -360,6 +368,9 @@ class Losses(ClusterCase):
             self.assertEqual(self.statuses("/each", 1, user=f"g{user}"), [200])
         self.assertEqual(set(self.stores(before)), {"redis"})
         self.assertIn("redis is back", self.weir.stderr)
+        old, new = f"127.0.0.1:{lost.port}", f"127.0.0.1:{cluster.master_of(0).port}"
+        self.assertEqual(self.changes(),
+                         [f"{new} has taken over 5461 slots of {old}; new master: {new}; no longer a master: {old}"])
 
 
 class Start(ClusterCase):

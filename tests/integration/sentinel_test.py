@@ -115,6 +115,9 @@ class Failover(SentinelCase):
         eventually(lambda: watched.await_master() is watched.servers[1], "the other server is the master")
         eventually(lambda: self.decider() == "redis" and watched.servers[1].calls("evalsha") > 0,
                    "the new master decides")
+        old, new = (f"127.0.0.1:{server.port}" for server in watched.servers)
+        self.assertEqual(self.weir.stderr.count("redis sentinel: "), 1)
+        self.assertIn(f'redis sentinel: the master "{MASTER}" is {new} now; it replaces {old}', self.weir.stderr)
 
 
 class Discovery(SentinelCase):

@@ -90,6 +90,30 @@ TEST_CASE("Another Redis that is not reachable is logged, once for all workers")
   CHECK(fixture.second(good) == Lines{{Level::info, "redis is back"}});
 }
 
+TEST_CASE("A change of the masters is logged once for all workers, before the return of Redis") {
+  const auto found = [](StoreReading reading, std::uint16_t port) {
+    reading.masters = std::make_shared<const redis::MasterLayout>(
+        redis::MasterLayout{.name = "mymaster", .ranges = {{0, 16383, {"10.0.0.1", port}}}});
+    return reading;
+  };
+  const LogLine change{Level::info,
+                       "redis sentinel: the master \"mymaster\" is 10.0.0.1:2 now; it replaces "
+                       "10.0.0.1:1"};
+  MonitorFixture fixture;
+  CHECK(fixture.first(found(good, 1)).empty());
+  CHECK(fixture.second(found(good, 1)).empty());
+  fixture.first(found(unreachable, 1));
+  CHECK(fixture.first(found(good, 2)) == Lines{change, {Level::info, "redis is back"}});
+  CHECK(fixture.second(found(good, 2)).empty());
+  // The first masters of another Redis are no change, and those of the former one do not count.
+  fixture.one.begin(2);
+  CHECK(fixture.first(found(good, 3)).empty());
+  CHECK(fixture.second(found(good, 4)).empty());
+  CHECK(fixture.first(found(good, 3)).empty());
+  fixture.two.begin(2);
+  CHECK(fixture.second(found(good, 3)).empty());
+}
+
 TEST_CASE("A node of a cluster answers for a part of the keys only") {
   MonitorFixture fixture;
   fixture.second(good);

@@ -93,6 +93,7 @@ TEST_CASE("The first server that is connected is asked; then only masters are co
   CHECK(fixture.wake_at == fixture.now + ClusterMap::first_pause);
   fixture.ready(4);
   CHECK(fixture.map.is_whole());
+  CHECK(fixture.map.ranges() == SlotRanges{{0, 8191, server(2)}, {8192, 16383, server(4)}});
   CHECK(fixture.map.one_slot_per_server() == std::vector<HashSlot>{0, 8192});
 }
 
@@ -111,6 +112,17 @@ TEST_CASE("A server that does not reply, or has no slots, is followed by another
   fixture.note(fixture.map.on_no_slots(fixture.now));
   CHECK_FALSE(fixture.last.ask.has_value());  // after a pause
   CHECK(fixture.wait().ask == fixture.index(server(2)));
+}
+
+TEST_CASE("The ranges are sorted, and those of one master are joined") {
+  MapFixture fixture({server(1)});
+  CHECK(fixture.map.ranges().empty());
+  fixture.note(fixture.map.start(fixture.now));
+  fixture.ready(1);
+  fixture.slots({{300, 399, server(2)}, {100, 199, server(1)}, {0, 99, server(1)}});
+  CHECK(fixture.map.ranges() == SlotRanges{{0, 199, server(1)}, {300, 399, server(2)}});
+  fixture.slots({{200, 300, server(1)}});
+  CHECK(fixture.map.ranges() == SlotRanges{{200, 300, server(1)}});
 }
 
 TEST_CASE("MOVED changes a slot at once, and the slots are read again") {
