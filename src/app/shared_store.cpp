@@ -152,7 +152,8 @@ void SharedStore::apply(const config::RedisStore& settings, std::size_t workers,
 
 StoreReading SharedStore::read() const {
   const redis::NodesStatus nodes = redis.nodes().status();
-  StoreReading reading{.is_ready = nodes.is_ready,
+  StoreReading reading{.topology = options.topology,
+                       .is_ready = nodes.is_ready,
                        .is_partial = nodes.is_partial,
                        .connection_failure = nodes.connection_failure,
                        .has_decided = nodes.has_decided,

@@ -47,7 +47,7 @@ admin::StoreStatus StoreMonitor::status_of(const StoreReading& reading) const {
     constexpr auto kind = store::Error::redirected;
     std::string text = "redis answers for a part of the keys only: ";
     return {.connected = true,
-            .last_error = text.append(redis::remedy(kind, {})),
+            .last_error = text.append(redis::remedy(kind, {}, reading.topology)),
             .kind = kind,
             .is_explained = true};
   }
@@ -113,7 +113,8 @@ void StoreMonitor::add_errors(const StoreReading& reading, Instant now,
   for (std::size_t kind = 0; kind < store::error_count; ++kind) {
     const auto error = static_cast<store::Error>(kind);
     const std::uint64_t count = reading.errors[kind];
-    const std::string_view remedy = redis::remedy(error, reading.error_replies[kind]);
+    const std::string_view remedy =
+        redis::remedy(error, reading.error_replies[kind], reading.topology);
     if (std::exchange(errors_seen_[kind], count) == count || remedy.empty()) continue;
     if (!health_.may_log(error, now)) continue;
     std::string text = "redis could not decide (";

@@ -15,6 +15,7 @@
 #include "admin/store_health.hpp"
 #include "app/log.hpp"
 #include "base/time.hpp"
+#include "options/redis.hpp"
 #include "redis/master_layout.hpp"
 #include "store/error.hpp"
 
@@ -22,6 +23,7 @@ namespace weir::app {
 
 /// The state of a shared store at one instant.
 struct StoreReading {
+  options::RedisTopology topology = options::RedisTopology::standalone;
   bool is_ready = false;    ///< connected, authenticated, scripts loaded
   bool is_partial = false;  ///< a node of a cluster, which answers for its own keys only
   store::Error connection_failure = store::Error::none;  ///< why it is not connected, if it is not

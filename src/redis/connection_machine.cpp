@@ -25,10 +25,8 @@ std::string late_text(ConnectionMachine::State state, Duration limit) {
          std::to_string(rounded.count()) + " ms";
 }
 
-/// For a handshake that failed after the server had accepted the connection.
-void append_remedy(std::string& why, store::Error error, bool is_secure) {
-  why.append("; ").append(error == store::Error::other ? remedy(error, why)
-                                                       : handshake_remedy(is_secure));
+void append_remedy(std::string& why, std::string_view remedy) {
+  if (!remedy.empty()) why.append("; ").append(remedy);
 }
 
 }  // namespace
@@ -113,7 +111,10 @@ ConnectionMachine::Actions ConnectionMachine::on_tls_started() {
 
 ConnectionMachine::Actions ConnectionMachine::on_open_failed(std::string_view why, Time now) {
   const bool expected = state_ == State::opening || state_ == State::securing;
-  return expected ? address_failed(why, now, store::Error::not_connected) : unchanged();
+  if (!expected) return unchanged();
+  std::string reason(why);
+  append_remedy(reason, connect_remedy(why));
+  return address_failed(reason, now, store::Error::not_connected);
 }
 
 // ---- the handshake ----
@@ -164,7 +165,13 @@ ConnectionMachine::Actions ConnectionMachine::on_closed(std::string_view why, Ti
   const std::string& explanation = handshake_.optional_error();
   if (state_ > State::securing && !explanation.empty())
     return address_failed(explanation, now, error);
-  if (is_accepted_ && cause != Cause::tls) append_remedy(reason, error, options_.secure);
+  if (!is_accepted_) {
+    append_remedy(reason, connect_remedy(reason));
+  } else if (is_strange) {
+    append_remedy(reason, remedy(error, reason, options_.topology));
+  } else if (cause != Cause::tls) {
+    append_remedy(reason, handshake_remedy(HandshakeEnd::closed, options_.secure));
+  }
   return address_failed(reason, now, error);
 }
 
@@ -178,7 +185,7 @@ ConnectionMachine::Actions ConnectionMachine::on_deadline(Time now) {
   constexpr auto error = store::Error::not_connected;
   std::string why = late_text(state_, options_.connect_timeout);
   if (state_ == State::resolving) return fail(why, now, error);
-  if (is_accepted_) append_remedy(why, error, options_.secure);
+  if (is_accepted_) append_remedy(why, handshake_remedy(HandshakeEnd::silent, options_.secure));
   return address_failed(why, now, error);
 }
 

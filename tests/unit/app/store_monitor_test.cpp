@@ -344,4 +344,13 @@ TEST_CASE("An error is logged before the loss that it leads to") {
   CHECK(lines[1].text == "redis is not reachable: READONLY replica; deciding by on_failure");
 }
 
+TEST_CASE("The remedy for an error fits the topology") {
+  MonitorFixture fixture;
+  StoreReading reading = with_error(Error::read_only, 2, "READONLY replica");
+  reading.topology = options::RedisTopology::cluster;
+  const Lines lines = fixture.first(reading);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].text.find("store.redis.servers") != std::string::npos);
+}
+
 }  // namespace weir::app

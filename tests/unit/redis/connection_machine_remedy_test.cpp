@@ -22,7 +22,8 @@ TEST_CASE("with sentinels each attempt finds the server again, and errors name i
   CHECK(fixture.deadline().resolve);
   CHECK(fixture.resolve(1, "10.0.0.2:6379").connect == 0U);
   fixture.open_fails("Connection refused");
-  CHECK(fixture.machine.last_error() == "10.0.0.2:6379: Connection refused");
+  CHECK(fixture.machine.last_error() ==
+        "10.0.0.2:6379: Connection refused; check that Redis is running at this address");
   CHECK(fixture.deadline().resolve);
   fixture.resolve_fails("no sentinel is reachable ()");
   CHECK(fixture.machine.last_error().starts_with("the master"));
@@ -36,8 +37,12 @@ TEST_CASE("a handshake that fails although the server accepts connections has a 
     store::Error failure;
     std::string error;
   };
-  const std::string hint =
-      "; the server accepts connections: check that it is Redis, is not blocked";
+  const std::string closed =
+      "Server closed the connection; the connection was accepted and then closed: Redis may be "
+      "stopping; if this lasts, check that the server is Redis, and ";
+  const std::string silent =
+      "not ready within 500 ms; the server accepts connections: check that it is Redis, is not "
+      "blocked, and ";
   const std::string strange =
       "; the server of store.redis.url is not Redis, or a proxy changes its replies";
   using Cause = ConnectionMachine::Cause;
@@ -46,12 +51,11 @@ TEST_CASE("a handshake that fails although the server accepts connections has a 
   };
   const auto row = GENERATE_COPY(values<Row>({
       {"closed", false, ended("Server closed the connection", Cause::connection),
-       store::Error::not_connected,
-       "Server closed the connection" + hint + ", and does not require TLS"},
+       store::Error::not_connected, closed + "does not require TLS"},
       {"closed, with TLS", true, ended("Server closed the connection", Cause::connection),
-       store::Error::not_connected, "Server closed the connection" + hint + ", and uses TLS"},
+       store::Error::not_connected, closed + "uses TLS"},
       {"silent", false, [](auto& it) { return it.deadline(); }, store::Error::not_connected,
-       "not ready within 500 ms" + hint + ", and does not require TLS"},
+       silent + "does not require TLS"},
       {"not RESP", false, ended("Protocol error, got \"H\"", Cause::reply), store::Error::other,
        "Protocol error, got \"H\"" + strange},
       {"an error of TLS", true, ended("TLS: certificate verify failed", Cause::tls),
@@ -82,7 +86,8 @@ TEST_CASE("a handshake that fails although the server accepts connections has a 
   fixture.closed("first address refuses");
   fixture.closed("Connection refused");
   CHECK_THAT(fixture.machine.last_error(),
-             EndsWith("Connection refused") || EndsWith("first address refuses"));
+             EndsWith("Connection refused; check that Redis is running at this address") ||
+                 EndsWith("first address refuses"));
 }
 
 TEST_CASE("a failure of a ready connection has a kind, and no remedy for handshakes") {

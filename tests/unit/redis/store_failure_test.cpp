@@ -38,7 +38,8 @@ TEST_CASE("while there is no server every question fails at once; then decisions
   CHECK(asked.times == 0);
   REQUIRE(fixture.run_until_completed());
   CHECK(asked.error == store::Error::not_connected);
-  CHECK_THAT(std::string(fixture.store->last_error()), EndsWith("Connection refused"));
+  CHECK_THAT(std::string(fixture.store->last_error()),
+             EndsWith("Connection refused; check that Redis is running at this address"));
   CHECK(fixture.counters.questions.value() == 0);
   redis.start();
   CHECK(fixture.run_until_ready());
@@ -383,7 +384,8 @@ TEST_CASE("a server that closes its connections has a remedy in the error") {
   auto& store = *relayed.fixture.store;
   store.start();
   REQUIRE(relayed.fixture.run_until([&] { return !store.last_error().empty(); }));
-  CHECK_THAT(std::string(store.last_error()), Contains("; the server accepts connections: check"));
+  CHECK_THAT(std::string(store.last_error()),
+             Contains("; the connection was accepted and then closed: Redis may be stopping"));
   CHECK(store.connection_failure() == store::Error::not_connected);
   CHECK(relayed.fixture.run_until_ready());
 }
