@@ -8,19 +8,34 @@
 
 #include "redis/error_reply.hpp"
 #include "redis/override_text.hpp"
+#include "redis/remedy.hpp"
 
 namespace weir::redis {
 namespace {
 
 constexpr auto pause_without_memory = std::chrono::milliseconds(100);
 
-/// For the status; empty for slots.
-std::string error_instead_of_slots(const redisReply& reply) {
-  if (reply.type != REDIS_REPLY_ERROR) return {};
-  std::string text{text_of(reply).substr(0, 200)};
-  if (text.find("cluster support disabled") != std::string::npos)
-    text += "; write topology: standalone in store.redis, or list servers of a cluster";
+constexpr std::string_view unowned_text =
+    "slots have no master; see redis-cli --cluster check, and assign them with --cluster fix";
+
+/// For the status. `ranges`: those of the reply; nothing if it has another form.
+std::string error_instead_of_slots(const redisReply& reply, const std::optional<SlotRanges>& ranges,
+                                   const std::string& server) {
+  if (ranges && !ranges->empty()) return {};
+  if (ranges)
+    return server +
+           " has not joined a cluster with slots; see redis-cli --cluster check, or list "
+           "nodes of another cluster in store.redis.servers";
+  if (reply.type != REDIS_REPLY_ERROR) return server + ": the reply to CLUSTER SLOTS is malformed";
+  std::string text = server + ": " + printable(text_of(reply));
+  const std::string_view remedy = slots_remedy(text_of(reply));
+  if (!remedy.empty()) text.append("; ").append(remedy);
   return text;
+}
+
+/// Neither connected nor failed yet.
+bool is_connecting(const Node& node) {
+  return !node.is_ready() && node.last_error().empty();
 }
 
 /// Replaces `masters` if those of the map are others.
@@ -33,6 +48,28 @@ void note_masters(std::shared_ptr<const MasterLayout>& masters, const ClusterMap
   } catch (const std::bad_alloc&) {
     // The next reply has them, too.
   }
+}
+
+/// Slots that have no master.
+std::size_t unowned_slots(const ClusterMap& map) {
+  std::size_t unowned = hash_slots;
+  for (std::size_t server = 0; server < map.size(); ++server)
+    unowned -= map.slots(server);
+  return unowned;
+}
+
+/// Whether each server is connected or has failed, and the connected ones have returned which
+/// servers have the slots, or that they have none.
+bool has_tried_all(const ClusterMap& map, const ClusterMembers& members,
+                   std::size_t replies_without_slots) {
+  std::size_t connecting = 0;
+  std::size_t ready = 0;
+  members.each([&](const ClusterMember& member) {
+    if (is_connecting(member.node)) ++connecting;
+    if (member.node.is_ready()) ++ready;
+  });
+  if (connecting > 0) return false;
+  return unowned_slots(map) < hash_slots || replies_without_slots >= ready;
 }
 
 }  // namespace
@@ -160,11 +197,12 @@ void Cluster::on_change(ClusterMember& member) {
   report();
 }
 
-/// Nothing is reported before the slots are known: a server of the configuration may be down.
+/// Nothing is reported before it is known whether the slots can be used: a server of the
+/// configuration may be down, or have no slots.
 void Cluster::report() noexcept {
-  was_whole_ = was_whole_ || map_.is_whole();
+  is_known_ = is_known_ || map_.is_whole() || has_tried_all(map_, members_, replies_without_slots_);
   try {
-    if (was_whole_ && changed_) changed_();
+    if (is_known_ && changed_) changed_();
   } catch (const std::bad_alloc&) {
     // status() has the same later.
   }
@@ -172,8 +210,9 @@ void Cluster::report() noexcept {
 
 void Cluster::on_slots(ClusterMember& member, const redisReply& reply) noexcept {
   handle([&](Time now) {
-    slots_error_ = error_instead_of_slots(reply);
     const auto ranges = slot_ranges_in(reply, member.address);
+    slots_error_ = error_instead_of_slots(reply, ranges, member.name);
+    replies_without_slots_ = slots_error_.empty() ? 0 : replies_without_slots_ + 1;
     return ranges ? map_.on_slots(*ranges, now) : map_.on_no_slots(now);
   });
   note_masters(masters_, map_);
@@ -228,26 +267,40 @@ Hash128 Cluster::an_identity_of(const Node& node) const {
 }
 
 NodesStatus Cluster::status() const {
-  NodesStatus status{.is_ready = map_.is_whole(),
-                     .has_decided = true,
+  NodesStatus status{.has_decided = true,
                      .is_breaker_closed = store_.state() == store::NodeControl::State::closed,
                      .last_breaker_error = store_.last_error(),
                      .masters = masters_};
-  std::size_t slots = map_.missing_slots();
+  const std::size_t unowned = unowned_slots(map_);
+  std::size_t lost = unowned;       // and those of masters that are not connected
+  std::size_t undecided = unowned;  // and those of masters that do not decide
   std::string servers;
+  std::string_view error_reply;
   members_.each([&](const ClusterMember& member) {
     const Node& node = member.node;
     status.has_decided = status.has_decided && node.has_decided();
     if (member.breaker.is_trusted()) return;
-    if (node.is_ready()) slots += map_.slots(member.index);
+    // The calls for the slots of a new master wait until it is connected.
+    if (is_known_ && is_connecting(node)) return;
+    undecided += map_.slots(member.index);
+    if (!node.is_ready()) lost += map_.slots(member.index);
     servers.append(servers.empty() ? "" : ", ").append(member.name);
-    if (!status.last_error.empty()) return;
+    if (node.is_ready() && error_reply.empty()) error_reply = node.last_error();
+    if (node.is_ready() || !status.last_error.empty()) return;
     status.last_error = node.last_error();
-    if (!node.is_ready()) status.connection_failure = node.connection_failure();
+    status.connection_failure = node.connection_failure();
   });
-  if (slots == 0) return status;
-  if (status.last_error.empty()) status.last_error = slots_error_;
-  status.part = "for " + std::to_string(slots) + " of " + std::to_string(hash_slots) + " slots";
+  status.is_ready = lost == 0;
+  if (undecided == 0) return status;
+  const bool has_no_map = unowned == hash_slots && !slots_error_.empty();
+  if (has_no_map) {
+    status.last_error = slots_error_;
+    status.connection_failure = store::Error::none;
+    servers.clear();
+  } else if (status.last_error.empty()) {
+    status.last_error = unowned > 0 && unowned < hash_slots ? unowned_text : error_reply;
+  }
+  status.part = "for " + std::to_string(undecided) + " of " + std::to_string(hash_slots) + " slots";
   if (!servers.empty()) status.part += " (" + servers + ")";
   return status;
 }

@@ -72,7 +72,8 @@ class Cluster final : public Nodes, private ClusterStore::Masters, private Clust
   Holds holds_;
   std::function<void()> changed_;
   std::shared_ptr<const MasterLayout> masters_;  ///< of the last reply with slots
-  std::string slots_error_;  ///< returned instead of the slots, by the server asked last
+  std::string slots_error_;  ///< why the server that replied last has returned no slots
+  std::size_t replies_without_slots_ = 0;  ///< since the last one with slots
   ClusterStore::Refusal refusal_;
   ClusterStore store_;
   ClusterMembers members_;
@@ -81,7 +82,7 @@ class Cluster final : public Nodes, private ClusterStore::Masters, private Clust
   loop::HandlerMemory recovery_handler_;
   bool recovery_posted_ = false;
   bool is_stopped_ = true;
-  bool was_whole_ = false;
+  bool is_known_ = false;  ///< whether the slots can be used
   loop::Presence presence_;
 };
 

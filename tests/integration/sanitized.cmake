@@ -18,7 +18,7 @@ set(address_modules
     otlp
     # Commands in flight when their connection, their request or the process ends.
     events leases lifecycle limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel cluster
-    webhook
+    cluster_losses webhook
     # Objects of OpenSSL, and of pools of upstream connections.
     abuse_handshakes health_checks tls tls_upstream upstreams
     # Connections that count in a table of the process until they end.
@@ -42,6 +42,6 @@ set(thread_modules
     # Rules of descriptors, which the main thread publishes to the workers.
     rate_limit_service rls_lifecycle rls_policies
     # What workers report of Redis, and calls that the admin server passes to a worker.
-    cluster limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel
+    cluster cluster_losses limits overrides redis_failures redis_health redis_sharing redis_stalls sentinel
     # Handshakes, whose costly steps have a thread of their own.
     tls)
