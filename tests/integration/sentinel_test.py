@@ -3,6 +3,7 @@
 import time
 
 from harness.load import Load
+from harness.redis import RedisError
 from harness.redis_case import RECOVERY_S, SLACK_US, RedisCase, answering, sharing, waited_us
 from harness.sentinels import MASTER, Sentinel, Watched
 from harness.services import free_port
@@ -47,6 +48,13 @@ def is_replica(server):
         return b"role:slave" in server("INFO", "replication")
     except ConnectionError:
         return False  # sentinels end the connections of a server that they make a replica
+
+
+def is_answering(sentinel):
+    try:
+        return sentinel.master_port() > 0
+    except OSError:
+        return False
 
 
 class GroupLoad(Load):
@@ -118,6 +126,70 @@ class Failover(SentinelCase):
         old, new = (f"127.0.0.1:{server.port}" for server in watched.servers)
         self.assertEqual(self.weir.stderr.count("redis sentinel: "), 1)
         self.assertIn(f'redis sentinel: the master "{MASTER}" is {new} now; it replaces {old}', self.weir.stderr)
+
+
+    def await_changes(self, *servers):
+        """The masters in the log, one after the other: each replaces the one before."""
+        text = 'redis sentinel: the master "{}" is 127.0.0.1:{} now; it replaces 127.0.0.1:{}'
+        expected = [text.format(MASTER, new.port, old.port) for old, new in zip(servers, servers[1:])]
+        eventually(lambda: [line[line.index("redis sentinel: "):] for line in self.weir.stderr.splitlines()
+                            if "redis sentinel: " in line] == expected, "the log has each new master")
+
+    def fail_over(self, watched, old):
+        """Returns the new master. The sentinels refuse until they have seen the end of the failover before."""
+        def is_begun():
+            try:
+                return watched.sentinels[0]("SENTINEL", "FAILOVER", MASTER) == b"OK"
+            except RedisError:
+                return False
+        eventually(is_begun, "a failover begins", 30)
+        return eventually(lambda: (new := watched.await_master()) is not old and new, "there is a new master", 30)
+
+    def test_two_failovers_in_a_row_end_at_the_last_master(self):
+        watched = Watched(self)
+        self.begin(**watched.options)
+        self.await_redis(self.weir)
+        self.await_decided_by_redis()
+        first = watched.servers[0]
+        second = self.fail_over(watched, first)
+        third = self.fail_over(watched, second)
+        decided = third.calls("evalsha")
+        eventually(lambda: self.decider() == "redis" and third.calls("evalsha") > decided, "the last master decides")
+        # Weir may have been without a connection while the second one was the master.
+        if f"is 127.0.0.1:{second.port} now" in self.weir.stderr:
+            self.await_changes(first, second, third)
+        else:
+            self.await_changes(first, third)
+
+    def test_a_sentinel_that_still_names_the_old_master_is_overruled(self):
+        """The old master and one sentinel see nothing of the failover, and Weir reaches both of them."""
+        watched = Watched(self, replicas=1)
+        old, new = watched.servers
+        for server in watched.servers:
+            server("ACL", "SETUSER", "blind", "on", f">{PASSWORD}", "~*", "+@all", "resetchannels")
+            server("ACL", "SETUSER", "default", "-replicaof", "-slaveof")  # nobody makes it a replica
+        stale = Sentinel(old.port, 9, master_user=("blind", PASSWORD))
+        self.addCleanup(stale.close)
+        stale.start()
+        eventually(lambda: is_answering(stale), "the sentinel answers")
+        listened, further = watched.sentinels[:2]
+        self.begin(**{**watched.options, "servers": [f"127.0.0.1:{sentinel.port}"
+                                                     for sentinel in (listened, stale, further)]})
+        self.await_redis(self.weir)
+        self.await_decided_by_redis()
+        new("ACL", "SETUSER", "default", "+replicaof", "+slaveof")
+        self.assertIs(self.fail_over(watched, old), new)
+        eventually(lambda: self.decider() == "redis" and new.calls("evalsha") > 0, "the new master decides")
+        self.assertEqual(stale.master_port(), old.port)
+        self.assertEqual(old("ROLE")[0], b"master")
+        old("CONFIG", "RESETSTAT")
+
+        listened.stop()  # Weir listens to the next one
+        eventually(lambda: f"a sentinel reports another master, 127.0.0.1:{old.port}" in self.weir.stderr,
+                   "the old master is reported")
+        self.await_decided_by_redis()
+        self.assertEqual(old.calls("evalsha") + old.calls("eval"), 0)
+        self.await_changes(old, new)
 
 
 class Discovery(SentinelCase):

@@ -17,8 +17,8 @@ DOWN_AFTER_MS = 1000
 class Sentinel:
     """redis-server --sentinel on a free port."""
 
-    def __init__(self, master_port, quorum, password=None, master_password=None, user=None):
-        """`user`: the name and the password of an ACL user."""
+    def __init__(self, master_port, quorum, password=None, master_password=None, user=None, master_user=None):
+        """`user`, `master_user`: the name and the password of an ACL user of the sentinel, and of the master."""
         self._directory = tempfile.TemporaryDirectory(prefix="weir-sentinel-")
         self.directory = Path(self._directory.name)
         self.port = free_port()
@@ -31,6 +31,8 @@ class Sentinel:
             lines += [f"requirepass {password}", f"sentinel sentinel-pass {password}"]
         if user:
             lines.append(f"user {user[0]} on >{user[1]} +@all ~* &*")
+        if master_user:
+            lines += [f"sentinel auth-user {MASTER} {master_user[0]}", f"sentinel auth-pass {MASTER} {master_user[1]}"]
         if master_password:
             lines.append(f"sentinel auth-pass {MASTER} {master_password}")
         self.file = self.directory / "sentinel.conf"
