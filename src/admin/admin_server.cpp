@@ -230,7 +230,11 @@ asio::awaitable<void> AdminServer::Loop::accept_all(std::shared_ptr<Listener> li
 
 void AdminServer::Loop::accept(Acceptor::protocol_type::socket socket) {
   if (open_.size() >= most_connections) open_.front()->close();
-  asio::co_spawn(io_, serve(std::move(socket)), asio::detached);
+  try {
+    asio::co_spawn(io_, serve(std::move(socket)), asio::detached);
+  } catch (const std::bad_alloc&) {
+    // The connection is closed; there may be memory for the next one.
+  }
 }
 
 asio::awaitable<void> AdminServer::Loop::serve(Acceptor::protocol_type::socket socket) {

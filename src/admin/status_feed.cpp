@@ -147,7 +147,8 @@ boost::asio::awaitable<void> StatusFeed::serve(Stream& stream, bool is_head,
       boost::system::error_code cancelled;
       co_await page.changed().async_wait(boost::asio::redirect_error(use_awaitable, cancelled));
     }
-    if (!may_continue()) co_return;
+    // Without memory the events have ended; the browser asks for the page again.
+    if (!event_ || !may_continue()) co_return;
     sent = event_;
     stream.expires_after(times_.slowest_page);
     co_await boost::asio::async_write(stream, boost::asio::buffer(*sent), use_awaitable);
