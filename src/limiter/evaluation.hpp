@@ -41,6 +41,7 @@ struct Evaluation {
   store::ClaimSet alone = 0;         ///< Result::alone
   bool has_holds = false;            ///< a claim holds its units; else `held` is not used
   HeldUnits held;                    ///< of an admitted request
+  bool is_overridden = false;        ///< an override decides a claim, also one without a limit
   bool is_counted = true;            ///< false: the caller counts the outcomes of the verdict
   bool may_wait = false;             ///< has_holds, and a claim has a queue
   /// The claim in whose queue the request waits, or has waited (limiter/waiting.hpp).
@@ -59,6 +60,7 @@ struct Evaluation {
     claims.clear();
     policies.clear();
     token_refusal.reset();
+    is_overridden = false;
     is_counted = true;
     attributes.clear();
     limits.clear();

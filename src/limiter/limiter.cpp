@@ -173,11 +173,13 @@ void Limiter::count_settled(const HeldUnits& held) {
 }
 
 /// Returns false for a claim that does not limit the request: an override or the plan exempts it.
-bool Limiter::note_override(const Evaluation& evaluation, std::size_t index) {
+/// The policy decides in place of an override that is malformed.
+bool Limiter::note_override(Evaluation& evaluation, std::size_t index) {
   const Policy& policy = *evaluation.policies[index].policy;
   const store::Claim& claim = evaluation.claims[index];
   switch (evaluation.decisions[index].override_effect) {
     case rules::OverrideEffect::unlimited:
+      evaluation.is_overridden = true;
       counters_of(policy).allowed.add();
       return false;
     case rules::OverrideEffect::malformed:
@@ -186,6 +188,7 @@ bool Limiter::note_override(const Evaluation& evaluation, std::size_t index) {
     case rules::OverrideEffect::none:
       return !claim.is_exempt;
     default:
+      evaluation.is_overridden = true;
       return true;
   }
 }

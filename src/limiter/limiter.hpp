@@ -95,7 +95,7 @@ class Limiter {
 
  private:
   bool acquire(Evaluation& evaluation, store::Completion& completion, Instant now);
-  bool note_override(const Evaluation& evaluation, std::size_t index);
+  bool note_override(Evaluation& evaluation, std::size_t index);
   void note_holds(Evaluation& evaluation, const store::Result& result);
   void fail(Evaluation& evaluation, const store::Result& result);
 

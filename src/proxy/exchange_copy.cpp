@@ -9,10 +9,6 @@
 namespace weir::proxy {
 namespace {
 
-bool is_overridden(const limiter::LimitVerdict& limit) {
-  return limit.decision.override_effect != rules::OverrideEffect::none;
-}
-
 /// Reads the kept bytes again, up to the same place.
 std::string kept_text(RequestBody& body) {
   std::string text;
@@ -42,10 +38,9 @@ std::optional<decision::CopiedMethod> copied_method(rls::Method method, bool is_
 
 void ExchangeCopy::begin(decision::TrafficCopy& copy, const http::ReceivedRequest& request,
                          const decision::Decision& decision, RequestBody* read_body, Instant at) {
-  // Without a route or a limit, the verdict is that of an earlier request.
+  // Without a route or a limit, the evaluation is that of an earlier request.
   const bool is_limited = decision.route() != nullptr && decision.is_limited();
-  if (is_limited && std::ranges::any_of(decision.verdict().limits, is_overridden))
-    return copy.skip();
+  if (is_limited && decision.evaluation().is_overridden) return copy.skip();
   try {
     const std::string body = read_body == nullptr ? std::string() : kept_text(*read_body);
     number_ = copy.add({.at = at, .peer = request.peer, .request = request.view, .body = body});
@@ -75,8 +70,7 @@ void ExchangeCopy::end(decision::TrafficCopy* copy, const decision::Decision& de
 
 void copy_call(decision::TrafficCopy& copy, const CallToCopy& call) {
   const auto method = copied_method(call.method, call.is_grpc);
-  if (!method || call.message.empty() || std::ranges::any_of(call.limits, is_overridden))
-    return copy.skip();
+  if (!method || call.message.empty() || call.is_overridden) return copy.skip();
   copy.add(*method, call.message, call.at);
 }
 

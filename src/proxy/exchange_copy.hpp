@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "decision/traffic_copy.hpp"
 #include "http/received_request.hpp"
 #include "limiter/charge.hpp"
-#include "limiter/verdict.hpp"
 #include "proxy/decision_record.hpp"
 #include "proxy/request_body.hpp"
 #include "rls/applied_limits.hpp"
@@ -44,11 +42,11 @@ struct CallToCopy {
   rls::Method method{};
   bool is_grpc = false;  ///< false: the message is JSON
   std::string_view message{};
-  std::span<const limiter::LimitVerdict> limits{};  ///< of its verdict
-  Instant at{};                                     ///< when the store was asked
+  bool is_overridden = false;  ///< an override decides one of its limits
+  Instant at{};                ///< when the store was asked
 };
-/// Copies a call of the rate limit service that has been decided. A reservation, a call without its
-/// message, and one that an override decides are skipped.
+/// Copies a call of the rate limit service that has been decided. Skips a reservation, a call
+/// without its message, and one that an override decides.
 void copy_call(decision::TrafficCopy& copy, const CallToCopy& call);
 
 }  // namespace weir::proxy

@@ -272,7 +272,7 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
           .path_ignores_trailing_slash = in_.generation.options.path_variants.trailing_slash}};
   RateLimitCallCounters& counters = in_.context.counters.rate_limit_calls;
   if (const auto invalid = call.prepare(rules, method, *in_.generation.limiter)) {
-    copy(method, message, {});
+    copy(method, message, false);
     if (method == rls::Method::decide && invalid->status == grpc::Status::unknown)
       counters.invalid.add();
     co_return Refusal{invalid->status, invalid->reason};
@@ -298,7 +298,7 @@ loop::Task<std::optional<RateLimitExchange::Refusal>> RateLimitExchange::decide(
   }
   const limiter::Verdict& verdict = call.verdict(in_.context.pass_clock.now());
   count(verdict);
-  copy(method, message, verdict.limits);
+  copy(method, message, call.is_overridden());
   in_.context.counters.decision_duration[static_cast<std::size_t>(verdict.decider)].observe(
       in_.record.took);
   if (verdict.outcome == limiter::Outcome::failed && method == rls::Method::decide)
@@ -329,14 +329,13 @@ void RateLimitExchange::count_call(MethodCounters& method, Instant called_at) co
 }
 
 /// Copies the call for a configuration in shadow.
-void RateLimitExchange::copy(rls::Method method, std::string_view message,
-                             std::span<const limiter::LimitVerdict> limits) {
+void RateLimitExchange::copy(rls::Method method, std::string_view message, bool is_overridden) {
   if (!in_.context.traffic_copy) [[likely]]
     return;
   copy_call(*in_.context.traffic_copy, {.method = method,
                                         .is_grpc = in_.request.is_grpc_call,
                                         .message = message,
-                                        .limits = limits,
+                                        .is_overridden = is_overridden,
                                         .at = in_.asked_at});
 }
 

@@ -12,7 +12,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,8 +90,7 @@ class RateLimitExchange {
   loop::Task<> reserve(std::string_view message);
   loop::Task<> commit(std::string_view message);
   loop::Task<std::optional<Refusal>> decide(rls::Method method, std::string_view message);
-  void copy(rls::Method method, std::string_view message,
-            std::span<const limiter::LimitVerdict> limits);
+  void copy(rls::Method method, std::string_view message, bool is_overridden);
   void count(const limiter::Verdict& verdict);
   void count_call(MethodCounters& method, Instant called_at) const;
   void add_headers(const limiter::Verdict& verdict);

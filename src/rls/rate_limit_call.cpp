@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "rules/window.hpp"
@@ -75,6 +76,14 @@ Duration reset_of(const rules::Policy& numbers, const rules::Decision& decision,
   if (!has_clock_windows) return decision.reset_after;
   return rules::window_end(numbers, rules::window_start(numbers, now)) -
          std::chrono::floor<std::chrono::seconds>(now);
+}
+
+/// Whether there was nothing to decide. A limit that does not limit the request for other reasons,
+/// such as an override, is a decision.
+bool are_unlimited(std::span<const std::unique_ptr<limiter::Evaluation>> evaluations) {
+  return std::ranges::all_of(evaluations, [](const auto& evaluation) {
+    return evaluation->verdict.outcome == limiter::Outcome::unlimited;
+  });
 }
 
 }  // namespace
@@ -262,7 +271,8 @@ const limiter::Verdict& RateLimitCall::verdict(Instant now) {
   const auto decider =
       decisions_ == 0 ? limiter::Decider::memory : evaluations_[decisions_ - 1]->verdict.decider;
   verdict_ = limiter::verdict_of(limits_, !is_violated, decider);
-  if (limits_.empty() && is_unlimited()) verdict_.outcome = limiter::Outcome::unlimited;
+  if (limits_.empty() && are_unlimited(std::span(evaluations_).first(decisions_)))
+    verdict_.outcome = limiter::Outcome::unlimited;
   const AppliedLimit* const quota = is_violated ? nullptr : denying_quota();
   if (quota != nullptr) {
     verdict_.outcome = limiter::Outcome::denied;
@@ -273,14 +283,9 @@ const limiter::Verdict& RateLimitCall::verdict(Instant now) {
   return verdict_;
 }
 
-/// Whether there was nothing to decide. A limit that does not limit the request for other reasons,
-/// such as an override, is a decision.
-bool RateLimitCall::is_unlimited() const {
-  return std::all_of(evaluations_.begin(),
-                     evaluations_.begin() + static_cast<std::ptrdiff_t>(decisions_),
-                     [](const auto& evaluation) {
-                       return evaluation->verdict.outcome == limiter::Outcome::unlimited;
-                     });
+bool RateLimitCall::is_overridden() const {
+  return std::ranges::any_of(std::span(evaluations_).first(decisions_),
+                             [](const auto& evaluation) { return evaluation->is_overridden; });
 }
 
 /// Quotas deny a request if all of them that apply deny it. Returns the one that does so the

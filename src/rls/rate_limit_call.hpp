@@ -61,6 +61,8 @@ class RateLimitCall {
   /// and the configuration has reference_metrics. After verdict().
   void count_hits(NamedHits& names);
 
+  /// True if an override decides one of the limits. After verdict().
+  bool is_overridden() const;
   /// The units that an admitted reserve holds, which the caller settles once. After verdict().
   limiter::HeldUnits& held() { return evaluations_.front()->held; }
 
@@ -76,7 +78,6 @@ class RateLimitCall {
   void give_back_charges(Instant now);
   bool use_up(store::Completion& completion, Instant now);
   const limiter::Terms& terms_of(const AppliedLimit& applied) const;
-  bool is_unlimited() const;
   const AppliedLimit* denying_quota() const;
   bool is_shown_over(const AppliedLimit& applied) const;
 

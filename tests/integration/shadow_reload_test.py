@@ -67,6 +67,25 @@ class ShadowCase(ReloadCase):
         return {result: labelled(scrape, "weir_shadow_reloads_total", result=result)
                 for result in ("done", "dropped", "replaced")}
 
+    def check_overrides(self, ask, denied):
+        """`ask`: asks with a key, returns the status."""
+        overrides = {"rate": ({"rate": "9/1h"}, 200), "unlimited": ({"unlimited": True}, 200),
+                     "deny": ({"deny": True}, denied)}
+        for key, (effect, _) in overrides.items():
+            with self.connect_admin(self.weir) as admin:
+                put = admin.request("PUT", "/v1/overrides", [("Content-Type", "application/json")],
+                                    json.dumps({"identity": "key", "key": key, "policy": "per_key", **effect}).encode())
+            self.assertEqual(put.status, 200, put.body)
+        for key, (_, status) in overrides.items():
+            with self.subTest(override=key):
+                skipped = self.state()["skipped"]
+                self.assertEqual([ask(key), ask(key)], [status] * 2)
+                eventually(lambda skipped=skipped: self.state()["skipped"] == skipped + 2, "two that are skipped")
+                self.assertEqual(self.state()["decisions"], 0)
+        self.assertEqual(ask("another"), 200)
+        eventually(lambda: self.state()["decisions"] == 1, "one that is compared")
+        self.assertEqual(self.state()["skipped"], 6)
+
 
 class Outcomes(ShadowCase):
     def test_few_flips_apply_it(self):
@@ -220,6 +239,13 @@ class Calls(ShadowCase):
         eventually(lambda: self.state()["decisions"] == 3, "three calls that are compared")
         self.assertEqual(self.state()["flips"], 1)  # the check
 
+    def test_under_an_override(self):
+        sections = self.sections()
+        sections["rate_limit_service"]["descriptors"][0]["identity"] = "key"  # overrides need its name
+        self.serve({**self.config("5/1h"), **sections})
+        self.begin({**self.config("1/1h"), **sections}, "shadow=1h")
+        self.check_overrides(self.call, 429)
+
 
 class NotCompared(ShadowCase):
     """What the comparison does not decide is counted, so no configuration passes as if it had been compared."""
@@ -239,14 +265,8 @@ class NotCompared(ShadowCase):
 
     def test_requests_under_an_override(self):
         self.serve(self.config("5/1h"))
-        override = {"identity": "key", "key": SECRET, "policy": "per_key", "rate": "9/1h"}
-        with self.connect_admin(self.weir) as admin:
-            put = admin.request("PUT", "/v1/overrides", [("Content-Type", "application/json")],
-                                json.dumps(override).encode())
-        self.assertEqual(put.status, 200, put.body)
         self.begin(self.config("1/1h"), "shadow=1h")
-        self.assertEqual(self.ask(SECRET, 2) + self.ask("another"), [200] * 3)
-        eventually(lambda: self.state()["decisions"] == 1 and self.state()["skipped"] == 2, "one that is compared")
+        self.check_overrides(lambda key: self.ask(key)[0], 403)
 
 
 class Lists(ShadowCase):

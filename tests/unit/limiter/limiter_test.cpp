@@ -333,6 +333,35 @@ TEST_CASE(
   CHECK(verdict.route == 1);
 }
 
+TEST_CASE("An evaluation notes that an override decides a claim, also one that it exempts") {
+  using store::Override;
+  struct Row {
+    std::optional<Override::Kind> kind;
+    std::optional<std::size_t> policy;  ///< empty: all policies
+    bool exempts_all;
+  };
+  const auto row = GENERATE(
+      Row{std::nullopt, std::nullopt, false},  //
+      Row{Override::Kind::numbers, 0, false}, Row{Override::Kind::denied, 0, false},
+      Row{Override::Kind::unlimited, 0, false}, Row{Override::Kind::unlimited, std::nullopt, true});
+  Fixture fixture;
+  fixture.limit(policy("p", gcra(3, 1h)), 0);
+  fixture.limit(policy("q", gcra(3, 1h)), 0);
+  fixture.decide();
+  CHECK_FALSE(fixture.evaluation.is_overridden);
+  const auto& claims = fixture.evaluation.claims;
+  if (row.kind) {
+    Override entry{.kind = *row.kind, .numbers = policy("p", gcra(5, 1h)).numbers};
+    if (row.policy) entry.policy_id = claims[*row.policy].policy_id;
+    fixture.store.overrides().put(claims[0].identity, entry, epoch, [](const auto&) {});
+  }
+  CHECK(fixture.decide().limits.empty() == row.exempts_all);
+  CHECK(fixture.evaluation.is_overridden == row.kind.has_value());
+  fixture.client = IpAddress::v4({192, 0, 2, 2});
+  fixture.decide();
+  CHECK_FALSE(fixture.evaluation.is_overridden);
+}
+
 TEST_CASE("Claims that the caller has found are decided, and counted by the caller") {
   Fixture fixture;
   fixture.limit(policy("p", gcra(2, 1h)), 0);

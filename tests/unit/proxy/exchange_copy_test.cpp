@@ -52,6 +52,43 @@ TEST_CASE("exchange copy: a request that is not admitted has no response") {
   CHECK_FALSE(traffic.events[1].served.has_value());
 }
 
+TEST_CASE("exchange copy: a request that an override decides is skipped") {
+  using store::Override;
+  const auto kind =
+      GENERATE(Override::Kind::numbers, Override::Kind::denied, Override::Kind::unlimited);
+  CopiedExchange exchanged;
+  exchanged.store.at_once = false;
+  exchanged.begin("GET /limited");
+  const store::Claim claim = exchanged.store.pending.at(0).acquisition->claims[0];
+  exchanged.store.answer(store::test::epoch);
+  exchanged.finish();
+  exchanged.taken();
+  exchanged.store.at_once = true;
+  exchanged.store.server.overrides().put(
+      claim.identity,
+      {.kind = kind, .policy_id = claim.policy_id, .numbers = store::test::gcra(9, 9h)},
+      store::test::epoch, [](const auto&) {});
+  exchanged.ask("GET /limited");
+  CHECK(exchanged.response().status == (kind == Override::Kind::denied ? 403 : 200));
+  auto traffic = exchanged.taken();
+  CHECK(traffic.skipped == 1);
+  CHECK(traffic.events.empty());
+  exchanged.ask("GET /fixed");  // the next one has no limit
+  traffic = exchanged.taken();
+  CHECK(traffic.skipped == 0);
+  CHECK(traffic.events.size() == 2);
+}
+
+TEST_CASE("exchange copy: a call that an override decides is skipped, also without a limit") {
+  decision::TrafficCopy copy(1);
+  copy_call(copy, {.method = rls::Method::decide, .message = "{}"});
+  copy_call(copy, {.method = rls::Method::decide, .message = "{}", .is_overridden = true});
+  decision::CopiedTraffic traffic;
+  copy.take(traffic);
+  CHECK(traffic.events.size() == 1);
+  CHECK(traffic.skipped == 1);
+}
+
 TEST_CASE("exchange copy: nothing is copied before the shadow begins or after it has ended") {
   CopiedExchange exchanged;
   exchanged.world.context.traffic_copy.reset();

@@ -355,4 +355,25 @@ TEST_CASE("The metadata of limits that admit are in the response") {
   CHECK(metadata.policy == "d.a");
 }
 
+TEST_CASE("A call is overridden if an override decides one of its limits") {
+  using store::Override;
+  const bool charges_each = GENERATE(false, true);
+  const auto kind =
+      GENERATE(Override::Kind::numbers, Override::Kind::denied, Override::Kind::unlimited);
+  Service service(charges_each);
+  service.limit("a", 3);
+  service.limit("b", 3);
+  const std::vector<Asked> asked = {{{{"a", "1"}}}, {{{"b", "1"}}}};
+  service.ask(asked);
+  CHECK_FALSE(service.call.is_overridden());
+  REQUIRE(service.verdict.limits.size() == 2);
+  service.store.overrides().put(service.verdict.limits[1].identity,
+                                {.kind = kind, .numbers = service.limits.policies[0].numbers},
+                                service.now, [](const auto&) {});
+  service.ask(asked);
+  CHECK(service.call.is_overridden());
+  service.ask({{{{"a", "1"}}}});
+  CHECK_FALSE(service.call.is_overridden());
+}
+
 }  // namespace weir::rls::test
