@@ -6,6 +6,8 @@
 namespace weir::decision {
 namespace {
 
+constexpr std::string_view chunked = "Transfer-Encoding: chunked\r\n";
+
 /// A head is at most about this much longer than its parts.
 constexpr std::size_t head_overhead = 64;
 
@@ -20,7 +22,8 @@ std::size_t size_of(const http::RequestView& request) {
 }  // namespace
 
 /// The target may have had an authority, which counts in place of Host (RFC 9112 section 3.2.2).
-void append_head(std::string& to, const http::RequestView& request) {
+void append_head(std::string& to, const http::ReceivedRequest& received) {
+  const http::RequestView& request = received.view;
   to.append(request.method).append(" ").append(request.target);
   to.append(request.version_minor == 0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
   const bool has_host = request.find(http::FieldId::host) != nullptr;
@@ -30,6 +33,9 @@ void append_head(std::string& to, const http::RequestView& request) {
     if (field.id == http::FieldId::host) continue;
     to.append(field.name).append(": ").append(field.value).append("\r\n");
   }
+  if (received.framing.kind == http::Framing::Kind::chunked &&
+      request.find(http::FieldId::transfer_encoding) == nullptr)
+    to.append(chunked);
   to.append("\r\n");
 }
 
@@ -43,7 +49,7 @@ void CopiedTraffic::clear() {
 std::uint64_t TrafficCopy::add(const Arrival& arrival) noexcept {
   const std::lock_guard lock{mutex_};
   const std::size_t text = added_.text.size();
-  if (text + size_of(arrival.request) + arrival.body.size() <= most_text) {
+  if (text + size_of(arrival.request.view) + arrival.body.size() <= most_text) {
     try {
       return copy(arrival);
     } catch (const std::bad_alloc&) {
@@ -81,7 +87,7 @@ void TrafficCopy::skip() noexcept {
 }
 
 std::uint64_t TrafficCopy::copy(const Arrival& arrival) {
-  CopiedEvent event{.number = next_, .at = arrival.at, .peer = arrival.peer};
+  CopiedEvent event{.number = next_, .at = arrival.at, .peer = arrival.request.peer};
   event.text_begin = added_.text.size();
   append_head(added_.text, arrival.request);
   event.head_size = added_.text.size() - event.text_begin;

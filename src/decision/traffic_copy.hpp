@@ -16,15 +16,17 @@
 
 #include "base/ip_address.hpp"
 #include "base/time.hpp"
-#include "http/request_view.hpp"
+#include "http/received_request.hpp"
 #include "limiter/charge.hpp"
 #include "limiter/held_units.hpp"
 #include "usage/usage_scanner.hpp"
 
 namespace weir::decision {
 
-/// Writes the head of a request, as its connection could have received it.
-void append_head(std::string& to, const http::RequestView& request);
+/// Writes the head of a request in HTTP/1, with the target in origin or asterisk form. A request of
+/// HTTP/2 whose body has no length gets Transfer-Encoding, so that a reader of the head expects the
+/// body.
+void append_head(std::string& to, const http::ReceivedRequest& request);
 
 /// The method of a call of the rate limit service, and the form of its message.
 enum class CopiedMethod : std::uint8_t {
@@ -41,7 +43,8 @@ struct CopiedEvent {
   bool is_end = false;
   std::optional<CopiedMethod> call{};  ///< empty: no call. The message of a call is its body
 
-  // A request: its head, and then its body as far as a limit reads it, in CopiedTraffic::text.
+  // A request: its head, and then its decoded body as far as a limit reads it, in
+  // CopiedTraffic::text.
   IpAddress peer{};
   std::size_t text_begin = 0;
   std::size_t head_size = 0;
@@ -87,9 +90,8 @@ class TrafficCopy {
 
   struct Arrival {
     Instant at{};
-    IpAddress peer{};
-    const http::RequestView& request;
-    std::string_view body{};
+    const http::ReceivedRequest& request;  ///< its head has been inspected
+    std::string_view body{};               ///< decoded, as far as it was read
   };
   /// Returns the number of the request; 0: it is skipped, because there is no room or no memory.
   std::uint64_t add(const Arrival& arrival) noexcept;

@@ -43,7 +43,7 @@ void ExchangeCopy::begin(decision::TrafficCopy& copy, const http::ReceivedReques
   if (is_limited && decision.evaluation().is_overridden) return copy.skip();
   try {
     const std::string body = read_body == nullptr ? std::string() : kept_text(*read_body);
-    number_ = copy.add({.at = at, .peer = request.peer, .request = request.view, .body = body});
+    number_ = copy.add({.at = at, .request = request, .body = body});
   } catch (const std::bad_alloc&) {
     copy.skip();
   }

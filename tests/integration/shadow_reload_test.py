@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.case import limited
 from harness.exposition import labelled
+from harness.http2 import Http2Client
 from harness.issuers import pyjwt
 from harness.key_server import KeyServer
 from harness.redis import Redis
@@ -194,6 +195,29 @@ class Tokens(ShadowCase):
 
         shown = eventually(skipped, "three requests that are not compared")
         self.assertEqual((shown["decisions"], shown["flips"]), (0, 0))
+
+
+class Bodies(ShadowCase):
+    """Requests of HTTP/2, whose body states what to reserve."""
+
+    def config(self, rate):
+        config = super().config(rate)
+        config["upstreams"] = {"main": {"servers": [{"url": self.up.url}]}}
+        config["routes"] = [{"upstream": "main", "limits": [
+            {"policy": "per_key", "key": "key", "reserve": {"json": "/units", "default": 1}}]}]
+        return config
+
+    def test_reserves_with_and_without_a_length(self):
+        self.up = self.upstream()
+        self.serve(self.config("100/1h"))
+        self.begin(self.config("8/1h"), "shadow=1h&max_flips=100%25")
+        body = json.dumps({"units": 9}).encode()
+        client = Http2Client(self.weir.address)
+        self.addCleanup(client.close)
+        for flips, length in enumerate(({"content-length": str(len(body))}, {}), 1):
+            self.assertEqual(client.request("POST", "/", {"x-key": SECRET, **length}, body).status, 200)
+            eventually(lambda flips=flips: self.state()["decisions"] == flips, "a request that is compared")
+            self.assertEqual(self.state()["flips"], flips)
 
 
 class Calls(ShadowCase):

@@ -30,8 +30,8 @@ struct RunFixture {
     const std::string head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     const decision::RequestRules rules{running.config->proxy, running.config->limiter};
     REQUIRE_FALSE(decision::inspect_head(rules, head, received));
-    const std::uint64_t number = copies[worker]->add(
-        {.at = clock.now(), .peer = IpAddress::v4({192, 0, 2, 7}), .request = received.view});
+    received.peer = IpAddress::v4({192, 0, 2, 7});
+    const std::uint64_t number = copies[worker]->add({.at = clock.now(), .request = received});
     copies[worker]->add({.number = number, .at = clock.now(), .how = {.status = 200}});
   }
   std::unique_ptr<ShadowRun> run(Duration period, std::int64_t max_flips) {
@@ -103,10 +103,9 @@ TEST_CASE("shadow run: requests that a worker could not copy are counted") {
                                      fixture.running.config->limiter};
   REQUIRE_FALSE(decision::inspect_head(rules, head, received));
   const std::string body(100'000, 'x');
-  while (fixture.copies[0]->add({.at = fixture.clock.now(),
-                                 .peer = IpAddress::v4({192, 0, 2, 7}),
-                                 .request = received.view,
-                                 .body = body}) != 0)
+  received.peer = IpAddress::v4({192, 0, 2, 7});
+  while (fixture.copies[0]->add({.at = fixture.clock.now(), .request = received, .body = body}) !=
+         0)
     ++copied;
   const auto run = fixture.run(0s, 1'000'000);
   CHECK(fixture.result().first == Judgement::passed);

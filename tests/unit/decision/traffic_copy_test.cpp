@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "decision/head_inspection.hpp"
+#include "decision/header_list_inspection.hpp"
 #include "unit/decision/configuration.hpp"
 
 namespace weir::decision::test {
@@ -15,14 +16,12 @@ const Instant copied_at = instant_from_us(1'767'225'600'000'000);
 /// A request whose head has been inspected.
 struct Inspected {
   explicit Inspected(std::string its_head) : head(std::move(its_head)) {
+    received.peer = IpAddress::v4({192, 0, 2, 7});
     if (const auto refusal = inspect_head(rules, head, received))
       FAIL(std::string(refusal->detail));
   }
   TrafficCopy::Arrival arrival(std::string_view body = {}) const {
-    return {.at = copied_at,
-            .peer = IpAddress::v4({192, 0, 2, 7}),
-            .request = received.view,
-            .body = body};
+    return {.at = copied_at, .request = received, .body = body};
   }
   Configuration configuration;
   RequestRules rules{configuration.proxy, configuration.limiter};
@@ -32,7 +31,7 @@ struct Inspected {
 
 std::string written_again(const std::string& head) {
   std::string text;
-  append_head(text, Inspected(head).received.view);
+  append_head(text, Inspected(head).received);
   return text;
 }
 
@@ -47,6 +46,33 @@ TEST_CASE("traffic copy: a head is written as it could have been received") {
         "OPTIONS * HTTP/1.1\r\nHost: a\r\nX: 1\r\nX: 2\r\n\r\n");
   CHECK(written_again("GET http://a/b HTTP/1.1\r\nHost: a\r\n\r\n") ==
         "GET /b HTTP/1.1\r\nHost: a\r\n\r\n");
+}
+
+TEST_CASE("traffic copy: the head shows whether there is a body, also without a length") {
+  struct Row {
+    std::string length;  ///< empty: no Content-Length
+    bool has_body;
+    http::Framing framing;
+  };
+  const auto row = GENERATE(Row{"", true, {.kind = http::Framing::Kind::chunked}},
+                            Row{"7", true, {.kind = http::Framing::Kind::length, .length = 7}},
+                            Row{"", false, {}});
+  const Configuration configuration;
+  const RequestRules rules{configuration.proxy, configuration.limiter};
+  http::HeaderList list;
+  list.begin(4096);
+  list.add(":method", "POST");
+  list.add(":scheme", "https");
+  list.add(":authority", "a");
+  list.add(":path", "/b");
+  if (!row.length.empty()) list.add("content-length", row.length);
+  http::ReceivedRequest received;
+  REQUIRE_FALSE(inspect_header_list(rules, list, row.has_body, received));
+  std::string text;
+  append_head(text, received);
+  CHECK(Inspected(text).received.framing == row.framing);
+  const std::string in_chunks = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  CHECK(written_again(in_chunks) == in_chunks);
 }
 
 TEST_CASE("traffic copy: requests and ends are taken once, in their order") {
