@@ -27,18 +27,25 @@ ShadowRun::ShadowRun(Dependencies dependencies, Candidate candidate,
       taken_(copies_.size()),
       comparison_(compared(*candidate_.running), compared(*candidate_.loaded.config),
                   {.max_keys = std::min(most_keys, candidate_.loaded.config->memory.max_keys),
-                   .seed = seed}) {
-  show();
-  thread_ = std::thread([this] { run(); });
-}
+                   .seed = seed}),
+      thread_([this] { run(); }) {}
 
 ShadowRun::~ShadowRun() {
   {
     const std::lock_guard lock(mutex_);
     is_stopped_ = true;
   }
-  stopping_.notify_all();
+  changed_.notify_all();
   thread_.join();
+}
+
+void ShadowRun::begin() {
+  show();
+  {
+    const std::lock_guard lock(mutex_);
+    has_begun_ = true;
+  }
+  changed_.notify_all();
 }
 
 std::vector<offline::FlippedKey> ShadowRun::top_keys(std::size_t most) const {
@@ -68,8 +75,9 @@ void ShadowRun::run() {
 bool ShadowRun::wait() {
   std::vector<std::shared_ptr<const void>> read;
   std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return has_begun_ || is_stopped_; });
   read.swap(unread_);  // no look-up is in progress here
-  stopping_.wait_for(lock, interval, [this] { return is_stopped_; });
+  changed_.wait_for(lock, interval, [this] { return is_stopped_; });
   return !is_stopped_;
 }
 

@@ -1,9 +1,9 @@
 // Decides the requests of all workers in shadow, on a thread of its own: under the running
 // configuration and under a candidate, each with a store that starts empty.
 //
-// A worker only copies its requests and calls of its rate limit service; the thread takes the
-// copies every 10 ms. It ends when the candidate is judged. The functions may be called from any
-// thread; the destructor ends the thread.
+// A worker only copies its requests and calls of its rate limit service; from begin() on the thread
+// takes the copies every 10 ms. It ends when the candidate is judged. The functions may be called
+// from any thread; the destructor ends the thread.
 #pragma once
 
 #include <chrono>
@@ -39,19 +39,22 @@ class ShadowRun {
   using Judged = std::function<void(offline::Judgement, std::string problem)>;
   struct Dependencies {
     const MonotonicClock& clock;
-    admin::ShadowReload& shown;  ///< gets the state at each step
+    admin::ShadowReload& shown;  ///< gets the state at begin() and at each step
     Judged judged;               ///< called once, on the thread, unless the run is destroyed before
   };
   struct Candidate {
     std::shared_ptr<const config::Config> running;
     LoadedConfig loaded;
   };
+  /// Creates the thread, which waits for begin(). Throws if it cannot be created.
   ShadowRun(Dependencies dependencies, Candidate candidate, const offline::ReloadGuard& guard,
             TrafficCopies copies, std::uint64_t seed);
   ~ShadowRun();
   ShadowRun(const ShadowRun&) = delete;
   ShadowRun& operator=(const ShadowRun&) = delete;
 
+  /// Shows the state, and lets the thread decide. Called once.
+  void begin();
   const LoadedConfig& candidate() const { return candidate_.loaded; }
   std::vector<offline::FlippedKey> top_keys(std::size_t most) const;
   /// Drops `content`, which the running configuration no longer uses, when no look-up is in
@@ -77,7 +80,8 @@ class ShadowRun {
   mutable std::mutex comparison_mutex_;
   offline::Comparison comparison_;
   std::mutex mutex_;
-  std::condition_variable stopping_;
+  std::condition_variable changed_;  ///< one of these two:
+  bool has_begun_ = false;
   bool is_stopped_ = false;
   std::vector<std::shared_ptr<const void>> unread_;
   std::thread thread_;  ///< started last

@@ -63,21 +63,24 @@ ShadowService::ShadowService(Dependencies dependencies)
 Instant ShadowService::begin(const std::string& origin, ShadowRun::Candidate candidate,
                              const Certificates& certificates, const ShadowTerms& terms,
                              std::function<void()> begun) {
-  if (candidate_) note_applied(origin, 0);
-  const std::uint64_t number = ++number_;
+  const std::uint64_t number = number_ + 1;
   const LoadedConfig loaded = candidate.loaded;
   const offline::ReloadGuard guard{
       .begun_at = with_.clock.now(), .shadow = terms.period, .max_flips = terms.max_flips};
   const TrafficCopies copies = copies_for(with_.workers.all().size(), number);
-  key_fetchers_.use(key_targets_of(*loaded.config, certificates));
   const auto judged = [this, number](Judgement judgement, std::string problem) {
     loop::post(with_.io, [this, number, judgement, problem = std::move(problem)] {
       this->judged(number, judgement, problem);
     });
   };
-  run_ = std::make_unique<ShadowRun>(
+  auto run = std::make_unique<ShadowRun>(
       ShadowRun::Dependencies{.clock = with_.clock, .shown = shown_, .judged = judged},
       std::move(candidate), guard, copies, random_seed());
+  if (candidate_) note_applied(origin, 0);
+  key_fetchers_.use(key_targets_of(*loaded.config, certificates));
+  number_ = number;
+  run_ = std::move(run);
+  run_->begin();
   candidate_ = loaded;
   keys_.clear();
   log_info({origin, ": the configuration ", loaded.hash.substr(0, 12), " decides in shadow until ",

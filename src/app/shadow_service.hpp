@@ -40,7 +40,7 @@ class ShadowService {
 
   /// Decides the candidate in shadow from now on, in place of an earlier one. `certificates`: of
   /// the candidate. `begun` is called when every worker copies its requests. Returns the end of the
-  /// period.
+  /// period. Throws if the comparison cannot be started; an earlier candidate then stays.
   Instant begin(const std::string& origin, ShadowRun::Candidate candidate,
                 const Certificates& certificates, const ShadowTerms& terms,
                 std::function<void()> begun);
@@ -64,7 +64,7 @@ class ShadowService {
  private:
   void judged(std::uint64_t number, offline::Judgement judgement, const std::string& problem);
   void end_run();
-  void end(admin::ShadowState::Stage phase, std::string reason);
+  void end(admin::ShadowState::Stage stage, std::string reason);
   admin::AdminAnswer report() const;
 
   Dependencies with_;

@@ -35,6 +35,12 @@ struct RunFixture {
     copies[worker]->add({.number = number, .at = clock.now(), .how = {.status = 200}});
   }
   std::unique_ptr<ShadowRun> run(Duration period, std::int64_t max_flips) {
+    auto run = waiting(period, max_flips);
+    run->begin();
+    return run;
+  }
+  /// A run that has not begun.
+  std::unique_ptr<ShadowRun> waiting(Duration period, std::int64_t max_flips) {
     judged = {};
     return std::make_unique<ShadowRun>(
         ShadowRun::Dependencies{.clock = clock,
@@ -118,6 +124,17 @@ TEST_CASE("shadow run: a run that is destroyed is not judged") {
   RunFixture fixture;
   fixture.request(0);
   fixture.run(1h, 0).reset();
+  CHECK(fixture.judged.get_future().wait_for(0s) == std::future_status::timeout);
+}
+
+TEST_CASE("shadow run: a run that has not begun shows nothing and is not judged") {
+  RunFixture fixture;
+  fixture.request(0);
+  const auto run = fixture.waiting(0s, 0);
+  CHECK(fixture.shown.state().stage == Stage::none);
+  run->begin();
+  CHECK(fixture.result().first == Judgement::passed);
+  fixture.waiting(0s, 0).reset();
   CHECK(fixture.judged.get_future().wait_for(0s) == std::future_status::timeout);
 }
 

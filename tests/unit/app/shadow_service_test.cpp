@@ -1,8 +1,11 @@
 // The service without workers: nothing is compared, so a candidate whose period is over passes.
 #include "app/shadow_service.hpp"
 
+#include <cstddef>
 #include <optional>
+#include <pthread.h>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,13 +24,38 @@ using namespace std::chrono_literals;
 using Method = admin::AdminCall::Method;
 using Stage = admin::ShadowState::Stage;
 
+/// No thread can be created, because its stack would not fit into the address space.
+class NoThreads {
+ public:
+  NoThreads() {
+    REQUIRE(::pthread_getattr_default_np(&usual_) == 0);
+    pthread_attr_t huge;
+    REQUIRE(::pthread_attr_init(&huge) == 0);
+    REQUIRE(::pthread_attr_setstacksize(&huge, std::size_t{1} << 50U) == 0);
+    CHECK(::pthread_setattr_default_np(&huge) == 0);
+    ::pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    ::pthread_setattr_default_np(&usual_);
+    ::pthread_attr_destroy(&usual_);
+  }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t usual_{};
+};
+
 struct ShadowFixture {
-  Instant begin(const std::string& rate, Duration period) {
+  Instant begin(const std::string& rate, Duration period, bool has_threads = true) {
     const LoadedConfig candidate = shadow_config(rate);
+    const auto running_config = shadow_config("3/1h").config;
     const auto certificates = running.check(*candidate.config);
     REQUIRE(certificates.has_value());
-    return service.begin("test", {.running = shadow_config("3/1h").config, .loaded = candidate},
-                         *certificates, {.period = period, .max_flips = 5'000}, [] {});
+    std::optional<NoThreads> no_threads;
+    if (!has_threads) no_threads.emplace();
+    return service.begin("test", {.running = running_config, .loaded = candidate}, *certificates,
+                         {.period = period, .max_flips = 5'000}, [] {});
   }
   Stage stage() const { return service.shown().state().stage; }
   nlohmann::json report() { return nlohmann::json::parse(call({}).body); }
@@ -95,6 +123,22 @@ TEST_CASE("shadow service: a candidate is replaced by the next one and by other 
   fixture.service.note_applied("SIGHUP", 0);  // there is none
   CHECK(fixture.service.shown().replaced.value() == 2);
   CHECK(fixture.passed.empty());
+}
+
+TEST_CASE("shadow service: a comparison that cannot be started changes nothing") {
+  ShadowFixture fixture;
+  const auto fails = [&fixture] {
+    CHECK_THROWS_AS(fixture.begin("2/1h", 1h, false), std::system_error);
+  };
+  fails();
+  CHECK(fixture.stage() == Stage::none);
+  fixture.begin("1/1h", 0s);
+  fails();
+  CHECK(fixture.report()["hash"] == shadow_config("1/1h").hash);
+  CHECK(fixture.service.shown().replaced.value() == 0);
+  while (fixture.passed.empty())
+    fixture.io.run_one();
+  CHECK(fixture.service.candidate(fixture.passed[0])->hash == shadow_config("1/1h").hash);
 }
 
 TEST_CASE("shadow service: a candidate that cannot be applied is dropped with the reason") {
