@@ -106,7 +106,12 @@ Judgement ShadowRun::step() {
   }
   comparison_.advance(now);
   show();
-  return offline::judge(guard_, comparison_.counts().decisions, comparison_.counts().flips, now);
+  const offline::ComparisonCounts& counts = comparison_.counts();
+  return offline::judge(guard_,
+                        {.decisions = counts.decisions,
+                         .flips = counts.flips,
+                         .skipped = skipped_ + counts.not_compared},
+                        now);
 }
 
 void ShadowRun::decide(const decision::CopiedTraffic& traffic, const decision::CopiedEvent& event) {

@@ -30,6 +30,10 @@ TrafficCopies copies_for(std::size_t workers, std::uint64_t number) {
   return copies;
 }
 
+constexpr const char* too_few_compared =
+    "more requests were skipped than compared; try again for a longer time, or reload without "
+    "shadow";
+
 /// `3 of 12,345 decisions would have flipped`.
 std::string flips_text(const admin::ShadowState& state) {
   std::string text = with_commas(state.flips) + " of " + with_commas(state.decisions) +
@@ -104,6 +108,8 @@ void ShadowService::judged(std::uint64_t number, Judgement judgement, const std:
     return with_.passed(number);
   }
   if (!problem.empty()) return note_rejected("the comparison failed: " + problem);
+  if (judgement == Judgement::not_compared)
+    return note_rejected(flips_text(state) + "; " + too_few_compared);
   log_warning({"shadow reload: ", flips_text(state), ", more than ",
                admin::percent_text(state.max_flips),
                "; the running configuration stays, and GET /v1/reload lists the keys"});

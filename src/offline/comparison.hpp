@@ -4,7 +4,7 @@
 // configurations differ. The caller passes requests in the order of their arrival, and their ends.
 // A decision flips if one configuration admits the request and the other does not, or if the status
 // of Weir's answer differs. Calls of the rate limit service are compared by their overall code. The
-// ten keys whose decisions flip most are counted by Space-Saving.
+// keys whose decisions flip are counted by Space-Saving, with 1,024 counters.
 //
 // Pure: the time is an argument. Not thread-safe.
 #pragma once
@@ -68,7 +68,7 @@ class Comparison {
     const limiter::Options& limits;
     const options::RateLimitService* service = nullptr;  ///< nullptr: it has none
   };
-  /// Both configurations outlive it. `max_keys`: of each store.
+  /// Both configurations outlive it. `store`: the options of each of the two stores.
   Comparison(const Configuration& running, const Configuration& candidate,
              const store::MemoryStoreOptions& store);
 

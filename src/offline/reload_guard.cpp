@@ -20,11 +20,12 @@ std::uint64_t permitted_flips(std::int64_t share, std::uint64_t decisions) {
   return decisions / whole * part + decisions % whole * part / whole;
 }
 
-Judgement judge(const ReloadGuard& guard, std::uint64_t decisions, std::uint64_t flips,
-                Instant now) {
-  if (now >= guard.until())
-    return flips > permitted_flips(guard.max_flips, decisions) ? Judgement::failed
-                                                               : Judgement::passed;
+Judgement judge(const ReloadGuard& guard, const PeriodCounts& counts, Instant now) {
+  const auto& [decisions, flips, skipped] = counts;
+  if (now >= guard.until()) {
+    if (flips > permitted_flips(guard.max_flips, decisions)) return Judgement::failed;
+    return skipped > decisions ? Judgement::not_compared : Judgement::passed;
+  }
   const Duration elapsed = now - guard.begun_at;
   if (decisions < fewest_decisions || elapsed < guard.shadow / known_part)
     return Judgement::pending;

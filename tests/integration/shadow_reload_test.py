@@ -293,6 +293,22 @@ class NotCompared(ShadowCase):
         self.check_overrides(lambda key: self.ask(key)[0], 403)
 
 
+    def test_a_configuration_that_could_not_be_compared_is_dropped(self):
+        self.serve(self.config("5/1h"))
+        with self.connect_admin(self.weir) as admin:
+            override = {"identity": "key", "key": SECRET, "unlimited": True}
+            put = admin.request("PUT", "/v1/overrides", [("Content-Type", "application/json")],
+                                json.dumps(override).encode())
+        self.assertEqual(put.status, 200, put.body)
+        self.begin(self.config("1/1h"), "shadow=2s&max_flips=100%25")
+        self.assertEqual(self.ask(SECRET, 3) + self.ask("another"), [200] * 4)
+        dropped = self.await_state("dropped")
+        self.assertEqual((dropped["decisions"], dropped["flips"], dropped["skipped"]), (1, 0, 3))
+        self.assertIn("more requests were skipped than compared", dropped["reason"])
+        self.assertEqual(self.results(), {"done": 0, "dropped": 1, "replaced": 0})
+        self.assertEqual(self.reloads(), 0)
+
+
 class Lists(ShadowCase):
     """An address list of a file, which is replaced while it is in use."""
 

@@ -120,6 +120,15 @@ TEST_CASE("shadow run: requests that a worker could not copy are counted") {
   CHECK(fixture.shown.skipped.value() == 1);
 }
 
+TEST_CASE("shadow run: a candidate does not pass if most requests were not compared") {
+  RunFixture fixture;
+  fixture.request(0);
+  fixture.copies[0]->skip();
+  fixture.copies[1]->skip();
+  const auto run = fixture.run(0s, 1'000'000);
+  CHECK(fixture.result().first == Judgement::not_compared);
+}
+
 TEST_CASE("shadow run: a run that is destroyed is not judged") {
   RunFixture fixture;
   fixture.request(0);

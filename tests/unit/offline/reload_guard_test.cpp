@@ -74,16 +74,40 @@ TEST_CASE("reload guard: judges at the end, and before it only what can no longe
   for (const auto& row : rows) {
     CAPTURE(row.share, row.after.count(), row.decisions, row.flips);
     const ReloadGuard guard{.begun_at = begun, .shadow = 100s, .max_flips = row.share};
-    CHECK(judge(guard, row.decisions, row.flips, begun + row.after) == row.judgement);
+    CHECK(judge(guard, {.decisions = row.decisions, .flips = row.flips}, begun + row.after) ==
+          row.judgement);
   }
+}
+
+TEST_CASE("reload guard: more skipped than compared requests do not pass") {
+  struct Row {
+    Duration after;
+    PeriodCounts compared;
+    Judgement judgement;
+  };
+  const auto row = GENERATE(Row{100s, {0, 0, 0}, passed},         //
+                            Row{100s, {0, 0, 1}, not_compared},   //
+                            Row{100s, {0, 0, 5}, not_compared},   //
+                            Row{100s, {5, 0, 5}, passed},         //
+                            Row{100s, {5, 0, 6}, not_compared},   //
+                            Row{100s, {5, 5, 6}, failed},         //
+                            Row{100s - 1us, {0, 0, 5}, pending},  //
+                            Row{50s, {1'000, 0, huge}, pending},  //
+                            Row{50s, {1'000, 11, huge}, failed});
+  CAPTURE(row.compared.decisions, row.compared.flips, row.compared.skipped);
+  const ReloadGuard guard{.shadow = 100s, .max_flips = 5'000};
+  CHECK(judge(guard, row.compared, guard.begun_at + row.after) == row.judgement);
 }
 
 TEST_CASE("reload guard: the numbers of a whole day do not overflow") {
   const Instant begun{};
   const ReloadGuard guard{.begun_at = begun, .shadow = 24h, .max_flips = 5'000};
   const std::uint64_t decisions = 100'000'000'000;
-  CHECK(judge(guard, decisions, decisions / 100, begun + 12h) == pending);
-  CHECK(judge(guard, decisions, decisions / 100 + 1, begun + 12h) == failed);
+  const auto judged = [&](std::uint64_t flips) {
+    return judge(guard, {.decisions = decisions, .flips = flips}, begun + 12h);
+  };
+  CHECK(judged(decisions / 100) == pending);
+  CHECK(judged(decisions / 100 + 1) == failed);
 }
 
 }  // namespace weir::offline::test
