@@ -30,11 +30,10 @@ bool read(decision::CopiedMethod method, std::string_view message, rls::Request&
 ServiceCalls::ServiceCalls(const options::RateLimitService& service, const options::Proxy& proxy,
                            const limiter::Options& limits, limiter::Limiter& limiter)
     : descriptors_(service),
-      rules_{.descriptors = descriptors_,
-             .limits = limits,
-             .values = {.client = proxy.client_address,
-                        .path_ignores_case = proxy.path_variants.letter_case,
-                        .path_ignores_trailing_slash = proxy.path_variants.trailing_slash}},
+      values_{.client = proxy.client_address,
+              .path_ignores_case = proxy.path_variants.letter_case,
+              .path_ignores_trailing_slash = proxy.path_variants.trailing_slash},
+      rules_{.descriptors = descriptors_, .limits = limits, .values = values_},
       limiter_(limiter) {}
 
 const limiter::Verdict* ServiceCalls::decide(decision::CopiedMethod method,

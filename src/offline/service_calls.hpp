@@ -39,7 +39,8 @@ class ServiceCalls {
   };
 
   const rls::DescriptorRules descriptors_;
-  const rls::CallRules rules_;
+  const identity::ValueOptions values_;
+  const rls::CallRules rules_;  ///< refers to the members above
   limiter::Limiter& limiter_;
   NoCompletion nobody_;
   rls::RateLimitCall call_;
