@@ -197,6 +197,15 @@ std::string line_of_limit(const ordered_json& limit) {
   return line;
 }
 
+/// The value of an attribute. A client chooses it, so it is a JSON string in ASCII if it has a
+/// control character, a mark of the direction of text, or what separates attributes.
+std::string attribute_text(const ordered_json& value) {
+  const auto text = value.get<std::string>();
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f && c != ',' && c != '"'; };
+  if (std::ranges::all_of(text, is_plain)) return text;
+  return value.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
+}
+
 /// The entries of an attributed window with the same attributes as one line: `  12 units: method
 /// GET, header:user-agent curl/8.0`. Those with the most units come first.
 std::string lines_of_entries(const ordered_json& limit) {
@@ -206,7 +215,7 @@ std::string lines_of_entries(const ordered_json& limit) {
   for (const ordered_json& entry : limit.at("entries")) {
     std::string attributes;
     for (const auto& [name, value] : entry.at("attributes").items())
-      attributes += (attributes.empty() ? "" : ", ") + name + ' ' + reply_text(value);
+      attributes += (attributes.empty() ? "" : ", ") + name + ' ' + attribute_text(value);
     units[attributes] += entry.at("units").get<std::int64_t>();
   }
   std::vector<std::pair<std::string, std::int64_t>> groups(units.begin(), units.end());

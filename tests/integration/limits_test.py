@@ -98,6 +98,17 @@ class Limits(OverrideCase):
         self.check_entries(weir)
         self.check_entries(weir, "charged")
 
+    def test_values_that_clients_choose_do_not_reach_the_terminal_as_they_are(self):
+        weir = self.alone(**self.SEEN)
+        with self.connect(weir) as client:
+            client.send(b"GET /seen HTTP/1.1\r\nHost: a\r\nX-Api-Key: " + KEY.encode() +
+                        "\r\nUser-Agent: a\u009b31m\u202e, units\r\n\r\n".encode())
+            client.read()
+        shown = run("limits", "show", "--admin", "http://{}:{}".format(*weir.admin_address), "--policy", "seen",
+                    "--identity", "api_key", "--key", KEY)
+        self.assertIn(r'header:user-agent "a\u009b31m\u202e, units"', shown.stdout)
+        self.assertTrue(shown.stdout.isascii())
+
     def test_the_entries_of_an_attributed_window_in_redis(self):
         weir = self.shared(workers=2, **self.SEEN)[0]
         self.check_entries(weir)
