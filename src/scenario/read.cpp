@@ -81,9 +81,10 @@ void read_start(const Cursor& in, Reading& reading) {
   if (!text) return;
   const auto start = parse_rfc3339(*text);
   if (!start) return in.error_showing("expected a date and a time, such as 2026-01-01T00:00:00Z");
-  if (*start > latest_start) {
-    return in.error_showing("expected a time until " + to_rfc3339(latest_start) +
-                            ", so that each step is before the year 10000");
+  if (*start < Instant{} || *start > latest_start) {
+    return in.error_showing("expected a time from " + to_rfc3339(Instant{}) + " until " +
+                            to_rfc3339(latest_start) +
+                            ", because the memory store counts seconds in 32 bits");
   }
   reading.to.start = *start;
 }
