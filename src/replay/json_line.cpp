@@ -142,7 +142,7 @@ Result<LoggedRequest, LineFault> JsonLineReader::read(std::string_view line) {
   if (!read_object(rest, request, 0)) return LineFault::form;
   skip_blanks(rest);
   if (!rest.empty()) return LineFault::form;
-  if (!has_time_ || has_bad_time_) return LineFault::time;
+  if (!has_time_ || has_bad_time_ || !is_decidable(request.at)) return LineFault::time;
   if (has_bad_status_) return LineFault::status;
   if (request.method.empty() && request.target.empty()) read_request_line(request_line_, request);
   request.fields = fields_;
@@ -260,7 +260,8 @@ void JsonLineReader::note(std::string_view text, LoggedRequest& to) {
                                                                          : 1);
       return;
     case Part::decided_at:
-      if (const auto us = parse_number<std::int64_t>(text); us && *us >= 0)
+      if (const auto us = parse_number<std::int64_t>(text);
+          us && is_decidable(instant_from_us(*us)))
         to.decided_at = instant_from_us(*us);
       return;
     case Part::field:

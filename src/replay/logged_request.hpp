@@ -63,10 +63,16 @@ struct LoggedRequest {
   std::span<const LoggedField> fields{};  ///< others that the log has
 };
 
+/// The times of requests that can be decided: the memory store counts seconds from 1970 in 32 bits.
+constexpr bool is_decidable(Instant at) {
+  constexpr Instant end = instant_from_us(4'102'444'800'000'000);  // 2100-01-01T00:00:00Z
+  return at >= Instant{} && at < end;
+}
+
 /// Why a line cannot be read. A log that ends in the middle of a line has one such line.
 enum class LineFault : std::uint8_t {
   form,    ///< a part is missing, or not where the format has it
-  time,    ///< its time cannot be read
+  time,    ///< its time cannot be read, or is not one from 1970 to 2099
   status,  ///< its status is not a number from 100 to 599, or -
   length,  ///< it is longer than LogLines::longest
 };

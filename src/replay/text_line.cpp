@@ -142,7 +142,7 @@ Result<LoggedRequest, LineFault> TextLineReader::read(std::string_view line) {
     time_ = parse_log_time(*time);
     time_text_.assign(*time);
   }
-  if (!time_) return LineFault::time;
+  if (!time_ || !is_decidable(*time_)) return LineFault::time;
   request.at = *time_;
   line.remove_prefix(1);
 

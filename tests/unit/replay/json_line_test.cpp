@@ -117,6 +117,8 @@ TEST_CASE("a line that is no object, is cut off, or lacks a time has its fault")
   CHECK(json_fault("{}") == LineFault::time);
   CHECK(json_fault(R"({"time":"today"})") == LineFault::time);
   CHECK(json_fault(R"({"time":-1})") == LineFault::time);
+  for (const char* time : {"1970-01-01T00:00:00+14:00", "2100-01-01T00:00:00Z"})
+    CHECK(json_fault(std::string(R"({"time":")") + time + "\"}") == LineFault::time);
   for (const char* not_a_number : {"nan", "-nan", "inf", "1e999"})
     CHECK(json_fault(std::string(R"({"time":")") + not_a_number + "\"}") == LineFault::time);
   CHECK(json_fault(R"({"time":1e300})") == LineFault::time);

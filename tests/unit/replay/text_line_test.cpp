@@ -104,6 +104,9 @@ TEST_CASE("a line of another form has its fault") {
     CAPTURE(line);
     CHECK(fault_of(line) == LineFault::form);
   }
+  for (const char* year : {"1969", "2100"})
+    CHECK(fault_of(std::string("a - - [31/Dec/") + year + ":23:59:59 +0000] \"-\" 200 0") ==
+          LineFault::time);
   CHECK(fault_of("a - - [10/Okt/2000:20:55:36 +0000] \"-\" 200 0") == LineFault::time);
   for (const std::string status : {"20x", "99", "600", "-1"})
     CHECK(fault_of(begin + "\"-\" " + status + " 0") == LineFault::status);
