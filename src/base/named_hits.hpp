@@ -38,7 +38,8 @@ class NamedHits {
   /// too many others.
   HitCounters* find_or_add(std::string_view name);
 
-  /// Calls `visit(name, hits)` for each name, the latest first. What it is given outlives the call.
+  /// Calls `visit(name, hits)` for each name, the latest first. The name and the counters outlive
+  /// the call.
   template <class Visit>
   void each(Visit&& visit) const {
     const Entry* entry = latest_.load(std::memory_order_acquire);

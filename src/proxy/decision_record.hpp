@@ -39,7 +39,7 @@ struct DecisionRecord {
   Duration delay{0};
   Duration queued{0};  ///< waited for a slot, before the decision
   /// When a request that has waited for a slot asked for it; the last one may be when it gave up
-  /// instead. Of more than most_queue_steps the first and the latest.
+  /// instead. At most most_queue_steps: the first and the latest.
   std::vector<Instant> queue_steps;
   Duration took{0};
   std::optional<Duration> retry_after;
