@@ -162,6 +162,15 @@ Result<std::size_t> find_plan(std::string_view name, const config::Config& confi
                  config::hint(name, known)};
 }
 
+/// Returns the plan of a key whose requests are not known: that of a file, else the default.
+std::optional<std::size_t> plan_of_key(std::string_view identity, const Hash128& key,
+                                       const config::Config& config) {
+  const identity::Definition* const found = find_identity(identity, config);
+  if (found == nullptr) return config.limiter.plans.default_plan;
+  const auto index = static_cast<std::size_t>(found - config.limiter.identities.data());
+  return limiter::plan_of(config.limiter.plans, index, key);
+}
+
 Result<const limiter::Policy*> find_policy(std::string_view name, const config::Config& config) {
   std::vector<std::string_view> names;
   for (const limiter::Policy& policy : config.limiter.policies) {
@@ -338,15 +347,6 @@ Result<OverrideQuery> read_override_query(std::string_view query, const Override
   if (!key) return key.error();
   result.key = key->hash;
   return result;
-}
-
-/// Returns the plan of a key whose requests are not known: that of a file, else the default.
-std::optional<std::size_t> plan_of_key(std::string_view identity, const Hash128& key,
-                                       const config::Config& config) {
-  const identity::Definition* const found = find_identity(identity, config);
-  if (found == nullptr) return config.limiter.plans.default_plan;
-  const auto index = static_cast<std::size_t>(found - config.limiter.identities.data());
-  return limiter::plan_of(config.limiter.plans, index, key);
 }
 
 Result<LimitQuery> read_limit_query(std::string_view query, const OverrideContext& context) {

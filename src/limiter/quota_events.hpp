@@ -70,7 +70,7 @@ enum class EventResult : std::uint8_t {
 inline constexpr std::size_t event_result_count = 3;
 using EventCounts = std::array<std::uint64_t, event_result_count>;
 
-/// Thread-safe. Takes its lock, and its memory, only for events that are not known yet.
+/// Thread-safe. Takes its lock, and its memory, only for events that have no mark in their window.
 class QuotaEvents {
  public:
   // 65,536 marks of 16 bytes. Half as many fill hardly any set.
